@@ -1,0 +1,181 @@
+//! The `tool` attribute.
+
+use proc_macro2::{Span, TokenStream};
+use quote::quote;
+use syn::{
+    Attribute, Error, Expr, ExprArray, FnArg, Ident, ItemFn, Lit, LitStr, Meta, Path, Result,
+    Token, Type,
+    parse::{Parse, ParseStream, Parser},
+    punctuated::Punctuated,
+};
+
+pub(crate) fn expand(attribute: TokenStream, item: TokenStream) -> Result<TokenStream> {
+    let function: ItemFn = syn::parse2(item)?;
+    let declarations = Punctuated::<Declaration, Token![,]>::parse_terminated.parse2(attribute)?;
+    let signature = Signature::of(&function)?;
+
+    let ident = &function.sig.ident;
+    let visibility = &function.vis;
+    let mut name = LitStr::new(&ident.to_string(), ident.span());
+    let mut calls = Vec::new();
+    let mut preview = None;
+    for declaration in declarations {
+        match declaration {
+            Declaration::Name(text) => name = text,
+            Declaration::Preview(path) => preview = Some(path),
+            Declaration::Call(call) => calls.push(call),
+        }
+    }
+    let description = description(&function.attrs);
+    let doc = LitStr::new(&format!("The tool `{}`.", name.value()), Span::call_site());
+    let Signature { state, arguments, passed } = signature;
+    let preview = preview.map(|path| {
+        quote! {
+            fn preview(
+                state: &Self::State,
+                arguments: Self::Arguments,
+                context: &::toolbay_plugin_api::Context<'_>,
+            ) -> ::core::option::Option<::std::vec::Vec<::std::string::String>> {
+                let _ = (state, context);
+                #path(#passed)
+            }
+        }
+    });
+
+    Ok(quote! {
+        #function
+
+        #[doc = #doc]
+        #[allow(non_camel_case_types, reason = "it has the name of its function")]
+        #visibility struct #ident {}
+
+        impl ::toolbay_plugin_api::Tool for #ident {
+            type State = #state;
+            type Arguments = #arguments;
+            const SPEC: ::toolbay_plugin_api::ToolSpec =
+                ::toolbay_plugin_api::ToolSpec::new(#name, #description) #(#calls)*;
+
+            fn execute(
+                state: &Self::State,
+                arguments: Self::Arguments,
+                context: &::toolbay_plugin_api::Context<'_>,
+            ) -> ::core::result::Result<::toolbay_plugin_api::Reply, ::toolbay_plugin_api::Failure> {
+                let _ = (state, context);
+                #ident(#passed)
+            }
+
+            #preview
+        }
+    })
+}
+
+/// What the function takes.
+struct Signature {
+    state: TokenStream,
+    arguments: Type,
+    passed: TokenStream,
+}
+
+impl Signature {
+    fn of(function: &ItemFn) -> Result<Self> {
+        let signature = &function.sig;
+        let expected =
+            "expected (arguments), (arguments, &Context) or (&State, arguments, &Context)";
+        if let Some(keyword) = &signature.asyncness {
+            return Err(Error::new_spanned(
+                keyword,
+                "expected a plain function: calls are synchronous, and hosts call from many threads",
+            ));
+        }
+        let types = signature
+            .inputs
+            .iter()
+            .map(|input| match input {
+                FnArg::Typed(input) => Ok(&*input.ty),
+                FnArg::Receiver(receiver) => Err(Error::new_spanned(receiver, expected)),
+            })
+            .collect::<Result<Vec<_>>>()?;
+        let (state, arguments, passed) = match types[..] {
+            [arguments] => (quote!(()), arguments, quote!(arguments)),
+            [arguments, _] => (quote!(()), arguments, quote!(arguments, context)),
+            [Type::Reference(state), arguments, _] => {
+                let state = &state.elem;
+                (quote!(#state), arguments, quote!(state, arguments, context))
+            }
+            _ => return Err(Error::new_spanned(&signature.inputs, expected)),
+        };
+        if let Type::Reference(_) = arguments {
+            return Err(Error::new_spanned(arguments, "expected the arguments by value"));
+        }
+        Ok(Self { state, arguments: arguments.clone(), passed })
+    }
+}
+
+/// One entry of the attribute.
+enum Declaration {
+    Name(LitStr),
+    Preview(Path),
+    /// A call of a `ToolSpec` method.
+    Call(TokenStream),
+}
+
+impl Parse for Declaration {
+    fn parse(input: ParseStream<'_>) -> Result<Self> {
+        let key: Ident = input.parse()?;
+        let word = key.to_string();
+        if let "enabled" | "requires_admin" | "requires_approval" = word.as_str() {
+            return Ok(Self::Call(quote!(.#key())));
+        }
+        let variants_of = match word.as_str() {
+            "effect" => Some("Effect"),
+            "data_class" => Some("DataClass"),
+            "egress" => Some("Egress"),
+            "kind" => Some("Kind"),
+            "name" | "label" | "summary" | "group" | "aliases" | "preview" => None,
+            _ => {
+                return Err(Error::new(
+                    key.span(),
+                    format!(
+                        "expected one of name, label, summary, group, aliases, effect, data_class, egress, kind, enabled, \
+                         requires_admin, requires_approval, preview; found {word}"
+                    ),
+                ));
+            }
+        };
+        input.parse::<Token![=]>()?;
+        if let Some(type_name) = variants_of {
+            let type_name = Ident::new(type_name, key.span());
+            let variant: Ident = input.parse()?;
+            return Ok(Self::Call(quote!(.#key(::toolbay_plugin_api::#type_name::#variant))));
+        }
+        Ok(match word.as_str() {
+            "name" => Self::Name(input.parse()?),
+            "preview" => Self::Preview(input.parse()?),
+            "aliases" => {
+                let list: ExprArray = input.parse()?;
+                Self::Call(quote!(.aliases(&#list)))
+            }
+            _ => {
+                let text: LitStr = input.parse()?;
+                Self::Call(quote!(.#key(#text)))
+            }
+        })
+    }
+}
+
+/// The doc comment, as the text that the model reads.
+fn description(attributes: &[Attribute]) -> String {
+    let lines = attributes.iter().filter_map(|attribute| match &attribute.meta {
+        Meta::NameValue(meta) if meta.path.is_ident("doc") => match &meta.value {
+            Expr::Lit(literal) => match &literal.lit {
+                Lit::Str(text) => Some(text.value()),
+                _ => None,
+            },
+            _ => None,
+        },
+        _ => None,
+    });
+    let lines: Vec<String> =
+        lines.map(|line| line.strip_prefix(' ').unwrap_or(&line).to_owned()).collect();
+    lines.join("\n").trim().to_owned()
+}

@@ -1,0 +1,6 @@
+//! The names that nearly every plugin needs: `use toolbay_plugin_api::prelude::*;`
+
+pub use crate::{
+    Artifact, Block, ConfigError, Context, DataClass, Effect, Egress, Failure, Kind, NoConfig,
+    Provider, Reply, State, Tool, ToolDefinition, ToolSpec, arguments, export_provider, tool,
+};
