@@ -1,0 +1,205 @@
+//! The JSON in which a backend sends what is not plain text.
+
+use bytes::Bytes;
+use serde::Deserialize;
+use serde_json::{Value, value::RawValue};
+use thiserror::Error;
+
+use crate::{
+    excerpt::excerpt,
+    reply::{Artifact, ArtifactBody, ContentBlock, Resource, ResourceBody, ResourceLink},
+};
+
+/// A reply that breaks the contract: the fault of whoever wrote the tool.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum ReplyError {
+    /// What came beside the text is larger than any limit would let through.
+    #[error(
+        "reply too large to read: expected at most {limit} bytes beside its text, found {found}"
+    )]
+    TooLarge {
+        /// The bytes that are allowed.
+        limit: usize,
+        /// The bytes that there are.
+        found: usize,
+    },
+    /// What came beside the text is no JSON of the agreed shape.
+    #[error(
+        "reply malformed at line {line} column {column}: expected an object with content, structured and artifacts, found {problem:?}"
+    )]
+    Malformed {
+        /// The line, counted from 1.
+        line: usize,
+        /// The column, counted from 1.
+        column: usize,
+        /// What the parser says, cut to 200 characters.
+        problem: String,
+    },
+    /// A content block is none that MCP has.
+    #[error("content block {index} malformed: expected a {expected}, found {found:?}")]
+    Block {
+        /// Which block, counted from 0.
+        index: usize,
+        /// What was expected.
+        expected: &'static str,
+        /// The block's type, cut to 80 characters.
+        found: String,
+    },
+}
+
+/// What came beside the text; empty where nothing did.
+#[derive(Default, Deserialize)]
+pub(crate) struct Rest<'a> {
+    #[serde(default)]
+    content: Option<Vec<Block>>,
+    #[serde(default, borrow)]
+    pub(crate) structured: Option<&'a RawValue>,
+    #[serde(default, borrow)]
+    pub(crate) artifacts: Option<&'a RawValue>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Block {
+    r#type: String,
+    text: Option<String>,
+    data: Option<String>,
+    mime_type: Option<String>,
+    uri: Option<String>,
+    name: Option<String>,
+    title: Option<String>,
+    description: Option<String>,
+    size: Option<u64>,
+    resource: Option<Contents>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Contents {
+    uri: String,
+    mime_type: Option<String>,
+    text: Option<String>,
+    blob: Option<String>,
+}
+
+impl<'a> Rest<'a> {
+    pub(crate) fn parse(rest: &'a Bytes, limit: usize) -> Result<Self, ReplyError> {
+        if rest.is_empty() {
+            return Ok(Self::default());
+        }
+        if rest.len() > limit {
+            return Err(ReplyError::TooLarge { limit, found: rest.len() });
+        }
+        serde_json::from_slice(rest).map_err(|error| ReplyError::Malformed {
+            line: error.line(),
+            column: error.column(),
+            problem: excerpt(&error.to_string(), 200).into_owned(),
+        })
+    }
+
+    /// The content blocks; `None` where there are none.
+    pub(crate) fn take_content(&mut self) -> Result<Option<Vec<ContentBlock>>, ReplyError> {
+        let Some(blocks) = self.content.take().filter(|blocks| !blocks.is_empty()) else {
+            return Ok(None);
+        };
+        let blocks = blocks.into_iter().enumerate().map(|(index, block)| block.parse(index));
+        blocks.collect::<Result<_, _>>().map(Some)
+    }
+}
+
+impl Block {
+    fn parse(self, index: usize) -> Result<ContentBlock, ReplyError> {
+        let found = excerpt(&self.r#type, 80).into_owned();
+        let (expected, block) = match self.r#type.as_str() {
+            "text" => ("text block with text", self.text.map(ContentBlock::Text)),
+            "image" => (
+                "image block with data and mimeType",
+                self.data
+                    .zip(self.mime_type)
+                    .map(|(data, mime)| ContentBlock::Image { data, mime }),
+            ),
+            "audio" => (
+                "audio block with data and mimeType",
+                self.data
+                    .zip(self.mime_type)
+                    .map(|(data, mime)| ContentBlock::Audio { data, mime }),
+            ),
+            "resource" => (
+                "resource block with a resource that has a uri and text or blob",
+                self.resource.and_then(Contents::parse).map(ContentBlock::Resource),
+            ),
+            "resource_link" => (
+                "resource_link block with uri and name",
+                self.uri.zip(self.name).map(|(uri, name)| {
+                    ContentBlock::ResourceLink(ResourceLink {
+                        uri,
+                        name,
+                        title: self.title,
+                        description: self.description,
+                        mime: self.mime_type,
+                        size: self.size,
+                    })
+                }),
+            ),
+            _ => ("block of type text, image, audio, resource or resource_link", None),
+        };
+        block.ok_or(ReplyError::Block { index, expected, found })
+    }
+}
+
+impl Contents {
+    fn parse(self) -> Option<Resource> {
+        let body = match (self.text, self.blob) {
+            (Some(text), None) => ResourceBody::Text(text),
+            (None, Some(blob)) => ResourceBody::Blob(blob),
+            _ => return None,
+        };
+        Some(Resource { uri: self.uri, mime: self.mime_type, body })
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+enum WireArtifact {
+    Table {
+        #[serde(default)]
+        label: String,
+        data: Table,
+    },
+    Text {
+        #[serde(default)]
+        label: String,
+        data: Text,
+    },
+}
+
+#[derive(Deserialize)]
+struct Table {
+    columns: Vec<String>,
+    rows: Vec<Vec<Value>>,
+}
+
+#[derive(Deserialize)]
+struct Text {
+    text: String,
+}
+
+impl From<WireArtifact> for Artifact {
+    fn from(wire: WireArtifact) -> Self {
+        match wire {
+            WireArtifact::Table { label, data: Table { columns, rows } } => {
+                Self { label, body: ArtifactBody::Table { columns, rows } }
+            }
+            WireArtifact::Text { label, data: Text { text } } => {
+                Self { label, body: ArtifactBody::Text(text) }
+            }
+        }
+    }
+}
+
+/// The artifacts of a reply.
+pub(crate) fn artifacts(raw: &RawValue) -> Result<Vec<Artifact>, serde_json::Error> {
+    let wire: Vec<WireArtifact> = serde_json::from_str(raw.get())?;
+    Ok(wire.into_iter().map(Artifact::from).collect())
+}

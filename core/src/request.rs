@@ -1,0 +1,129 @@
+//! A call as it was asked for, before anything of it is trusted.
+
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
+};
+
+use crate::caller::Caller;
+
+/// A request to call a tool.
+///
+/// ```
+/// use std::time::Duration;
+/// use toolbay_core::{Actor, CallRequest, Caller};
+///
+/// let caller = Caller::new(Actor::Anonymous);
+/// let request = CallRequest::new("greet", r#"{"name": "Ada"}"#, &caller).with_deadline(Duration::from_secs(5));
+/// assert_eq!(request.tool(), "greet");
+/// ```
+#[derive(Clone, Copy)]
+pub struct CallRequest<'a> {
+    tool: &'a str,
+    arguments: &'a str,
+    caller: &'a Caller,
+    deadline: Option<Duration>,
+    cancel: Option<&'a CancelToken>,
+    progress: Option<&'a dyn ProgressSink>,
+}
+
+impl<'a> CallRequest<'a> {
+    /// A call of the tool of this name or alias with these arguments, a JSON text; an empty text means no arguments.
+    pub fn new(tool: &'a str, arguments: &'a str, caller: &'a Caller) -> Self {
+        Self { tool, arguments, caller, deadline: None, cancel: None, progress: None }
+    }
+
+    /// The call with this much time left.
+    #[must_use]
+    pub fn with_deadline(self, remaining: Duration) -> Self {
+        Self { deadline: Some(remaining), ..self }
+    }
+
+    /// The call as one that can be cancelled.
+    #[must_use]
+    pub fn with_cancel(self, cancel: &'a CancelToken) -> Self {
+        Self { cancel: Some(cancel), ..self }
+    }
+
+    /// The call with a sink for what it says of its progress.
+    #[must_use]
+    pub fn with_progress(self, progress: &'a dyn ProgressSink) -> Self {
+        Self { progress: Some(progress), ..self }
+    }
+
+    /// The tool as requested: any text.
+    pub fn tool(&self) -> &'a str {
+        self.tool
+    }
+
+    /// The arguments as requested: any text.
+    pub fn arguments(&self) -> &'a str {
+        self.arguments
+    }
+
+    /// Who calls.
+    pub fn caller(&self) -> &'a Caller {
+        self.caller
+    }
+
+    /// The time that is left.
+    pub fn deadline(&self) -> Option<Duration> {
+        self.deadline
+    }
+
+    /// How the call can be cancelled.
+    pub fn cancel(&self) -> Option<&'a CancelToken> {
+        self.cancel
+    }
+
+    /// Where the call's progress goes.
+    pub fn progress(&self) -> Option<&'a dyn ProgressSink> {
+        self.progress
+    }
+
+    /// Whether whoever asked for the call no longer wants it.
+    pub fn is_cancelled(&self) -> bool {
+        self.cancel.is_some_and(CancelToken::is_cancelled)
+    }
+}
+
+/// A flag that says that a call is no longer wanted. Clones share it; it never goes back.
+#[derive(Debug, Clone, Default)]
+pub struct CancelToken(Arc<AtomicBool>);
+
+impl CancelToken {
+    /// A token that nobody has cancelled.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Cancels every call that has the token.
+    pub fn cancel(&self) {
+        self.0.store(true, Ordering::Release);
+    }
+
+    /// Whether somebody cancelled it.
+    pub fn is_cancelled(&self) -> bool {
+        self.0.load(Ordering::Acquire)
+    }
+}
+
+/// How far a call is.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Progress {
+    /// What is done, in a unit of the tool's choice.
+    pub done: f64,
+    /// What `done` will be at the end, where that is known.
+    pub total: Option<f64>,
+    /// A word for the person who waits, as the tool wrote it.
+    pub message: Option<String>,
+}
+
+/// Where the progress of a call goes.
+pub trait ProgressSink: Send + Sync {
+    /// Takes note of it. Called on whichever thread the tool works on, so it must not wait.
+    fn progress(&self, progress: Progress);
+}
