@@ -132,7 +132,7 @@ impl<'a> ValidCall<'a> {
     }
 
     /// Where the call's progress goes.
-    pub fn progress(&self) -> Option<&'a dyn ProgressSink> {
+    pub fn progress(&self) -> Option<&'a Arc<dyn ProgressSink>> {
         self.authorized.request().progress()
     }
 }

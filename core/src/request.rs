@@ -27,7 +27,7 @@ pub struct CallRequest<'a> {
     caller: &'a Caller,
     deadline: Option<Duration>,
     cancel: Option<&'a CancelToken>,
-    progress: Option<&'a dyn ProgressSink>,
+    progress: Option<&'a Arc<dyn ProgressSink>>,
 }
 
 impl<'a> CallRequest<'a> {
@@ -48,9 +48,10 @@ impl<'a> CallRequest<'a> {
         Self { cancel: Some(cancel), ..self }
     }
 
-    /// The call with a sink for what it says of its progress.
+    /// The call with a sink for what it says of its progress. The sink is shared, because a tool may speak on threads of its own
+    /// when the call is already over.
     #[must_use]
-    pub fn with_progress(self, progress: &'a dyn ProgressSink) -> Self {
+    pub fn with_progress(self, progress: &'a Arc<dyn ProgressSink>) -> Self {
         Self { progress: Some(progress), ..self }
     }
 
@@ -80,7 +81,7 @@ impl<'a> CallRequest<'a> {
     }
 
     /// Where the call's progress goes.
-    pub fn progress(&self) -> Option<&'a dyn ProgressSink> {
+    pub fn progress(&self) -> Option<&'a Arc<dyn ProgressSink>> {
         self.progress
     }
 

@@ -1,6 +1,6 @@
 //! From what providers offer to a registry: everything is decided in the plan, and its commit can't fail.
 
-use std::{cmp::Ordering, sync::Arc};
+use std::{cmp::Ordering, fmt, sync::Arc};
 
 use thiserror::Error;
 
@@ -12,7 +12,7 @@ use crate::{
 };
 
 /// The tools that one provider offers, in its own order.
-#[derive(Clone)]
+#[derive(Debug, Clone)]
 pub struct Offer {
     /// Who offers them.
     pub provider: ProviderId,
@@ -29,6 +29,12 @@ pub struct OfferedTool {
     pub definition: Arc<ToolDefinition>,
     /// What executes it.
     pub backend: Arc<dyn ToolBackend>,
+}
+
+impl fmt::Debug for OfferedTool {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("OfferedTool").field("definition", &self.definition).finish_non_exhaustive()
+    }
 }
 
 /// Why there can be no plan: the host's own tools contradict each other. The host must not start.

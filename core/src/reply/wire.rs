@@ -91,6 +91,11 @@ impl<'a> Rest<'a> {
         if rest.len() > limit {
             return Err(ReplyError::TooLarge { limit, found: rest.len() });
         }
+        // A derived reader would take a list for the members in their order.
+        if !rest.trim_ascii_start().starts_with(b"{") {
+            let problem = "no object".to_owned();
+            return Err(ReplyError::Malformed { line: 1, column: 1, problem });
+        }
         serde_json::from_slice(rest).map_err(|error| ReplyError::Malformed {
             line: error.line(),
             column: error.column(),

@@ -1,0 +1,192 @@
+//! A pipeline over fake tools, with a sink that keeps what it gets and a clock that counts its readings.
+
+use std::{
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicU64, AtomicUsize, Ordering},
+    },
+    time::Duration,
+};
+
+use toolbay_core::{
+    Actor, AuditRecord, AuditSink, BackendError, CallError, CallRequest, Caller, Clock,
+    Declarations, DefinitionParts, Effect, Limits, Offer, OfferedTool, Outcome, Pipeline,
+    PipelineConfig, Plan, RawReply, Reply, ReplyStatus, Schema, ToolBackend, ToolDefinition,
+    ValidCall,
+};
+
+type Invoke = dyn Fn(&ValidCall<'_>) -> Result<RawReply, BackendError> + Send + Sync;
+
+/// A backend that does what the test says, and counts how often.
+pub(crate) struct Fake {
+    invoke: Box<Invoke>,
+    invocations: AtomicUsize,
+}
+
+impl Fake {
+    pub(crate) fn new(
+        invoke: impl Fn(&ValidCall<'_>) -> Result<RawReply, BackendError> + Send + Sync + 'static,
+    ) -> Arc<Self> {
+        Arc::new(Self { invoke: Box::new(invoke), invocations: AtomicUsize::new(0) })
+    }
+
+    /// One that answers with the arguments that reach it.
+    pub(crate) fn echo() -> Arc<Self> {
+        Self::new(|call| Ok(RawReply::text(ReplyStatus::Ok, call.arguments().as_bytes().to_vec())))
+    }
+
+    /// One that answers with its own text, whatever it is asked.
+    pub(crate) fn says(text: &'static str) -> Arc<Self> {
+        Self::new(move |_| Ok(RawReply::text(ReplyStatus::Ok, text)))
+    }
+
+    pub(crate) fn invocations(&self) -> usize {
+        self.invocations.load(Ordering::Relaxed)
+    }
+}
+
+impl ToolBackend for Fake {
+    fn invoke(&self, call: &ValidCall<'_>) -> Result<RawReply, BackendError> {
+        self.invocations.fetch_add(1, Ordering::Relaxed);
+        (self.invoke)(call)
+    }
+}
+
+/// A tool that anybody may call: it reads, is on and takes any object.
+pub(crate) fn reader(name: &str) -> DefinitionParts {
+    DefinitionParts {
+        name: name.parse().unwrap(),
+        aliases: Vec::new(),
+        label: None,
+        summary: None,
+        description: format!("The tool {name}."),
+        schema: Schema::parse(r#"{"type":"object"}"#).unwrap(),
+        output_schema: None,
+        declarations: Declarations {
+            effect: Effect::ReadOnly,
+            enabled_by_default: true,
+            requires_approval: false,
+            ..Declarations::default()
+        },
+    }
+}
+
+pub(crate) fn with_schema(name: &str, schema: &str) -> DefinitionParts {
+    DefinitionParts { schema: Schema::parse(schema).unwrap(), ..reader(name) }
+}
+
+pub(crate) fn with_aliases(name: &str, aliases: &[&str]) -> DefinitionParts {
+    let aliases = aliases.iter().map(|alias| alias.parse().unwrap()).collect();
+    DefinitionParts { aliases, ..reader(name) }
+}
+
+pub(crate) fn offered(parts: DefinitionParts, backend: Arc<Fake>) -> OfferedTool {
+    OfferedTool { definition: Arc::new(ToolDefinition::new(parts).unwrap()), backend }
+}
+
+/// The offer of a provider whose tools all say the provider's name.
+pub(crate) fn offer(
+    provider: &'static str,
+    tools: impl IntoIterator<Item = DefinitionParts>,
+) -> Offer {
+    Offer {
+        provider: provider.parse().unwrap(),
+        version: "1.0.0".to_owned(),
+        tools: tools.into_iter().map(|parts| offered(parts, Fake::says(provider))).collect(),
+    }
+}
+
+pub(crate) fn user(name: &str, admin: bool) -> Caller {
+    Caller::new(Actor::User { name: name.parse().unwrap(), admin })
+}
+
+pub(crate) fn anonymous() -> Caller {
+    Caller::new(Actor::Anonymous)
+}
+
+/// What a test looks at of a record.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Recorded {
+    pub(crate) tool: String,
+    pub(crate) provider: Option<String>,
+    pub(crate) actor: String,
+    pub(crate) agent: Option<String>,
+    pub(crate) run: Option<String>,
+    pub(crate) outcome: Outcome,
+    pub(crate) reason: Option<&'static str>,
+    pub(crate) code: Option<&'static str>,
+    pub(crate) started: Duration,
+    pub(crate) duration: Duration,
+    pub(crate) bytes: (usize, usize),
+    pub(crate) generation: u64,
+}
+
+#[derive(Default)]
+pub(crate) struct Records(Mutex<Vec<Recorded>>);
+
+impl AuditSink for Records {
+    fn record(&self, record: &AuditRecord<'_>) {
+        self.0.lock().unwrap().push(Recorded {
+            tool: record.tool.to_owned(),
+            provider: record.provider.map(ToString::to_string),
+            actor: record.actor.to_owned(),
+            agent: record.agent.map(ToString::to_string),
+            run: record.run.map(ToString::to_string),
+            outcome: record.outcome,
+            reason: record.reason.map(|reason| reason.as_str()),
+            code: record.code,
+            started: record.started,
+            duration: record.duration,
+            bytes: (record.argument_bytes, record.reply_bytes),
+            generation: record.generation,
+        });
+    }
+}
+
+/// A clock that is one second later at each reading.
+#[derive(Default)]
+struct Counting(AtomicU64);
+
+impl Clock for Counting {
+    fn now(&self) -> Duration {
+        Duration::from_secs(self.0.fetch_add(1, Ordering::Relaxed))
+    }
+}
+
+pub(crate) struct Bench {
+    pub(crate) pipeline: Pipeline,
+    records: Arc<Records>,
+}
+
+impl Bench {
+    pub(crate) fn new(plugins: Vec<Offer>) -> Self {
+        Self::with_limits(plugins, Limits::default())
+    }
+
+    pub(crate) fn with_limits(plugins: Vec<Offer>, limits: Limits) -> Self {
+        let records = Arc::new(Records::default());
+        let sink = Arc::clone(&records) as Arc<dyn AuditSink>;
+        let clock = Arc::new(Counting::default());
+        let pipeline = Pipeline::new(PipelineConfig { sink, clock, limits });
+        let (plan, collisions) = Plan::new(offer("core", []), plugins).unwrap();
+        assert_eq!(collisions, []);
+        pipeline.registry().replace(plan.commit(7));
+        Self { pipeline, records }
+    }
+
+    /// A pipeline whose only tool is this one, of the provider `acme`.
+    pub(crate) fn of(parts: DefinitionParts, backend: Arc<Fake>) -> Self {
+        Self::new(vec![Offer { tools: vec![offered(parts, backend)], ..offer("acme", []) }])
+    }
+
+    pub(crate) fn call(&self, tool: &str, arguments: &str) -> Result<Reply, CallError> {
+        self.pipeline.call(&CallRequest::new(tool, arguments, &anonymous()))
+    }
+
+    /// The only record there is.
+    pub(crate) fn record(&self) -> Recorded {
+        let records = self.records.0.lock().unwrap();
+        assert_eq!(records.len(), 1, "{records:?}");
+        records[0].clone()
+    }
+}

@@ -1,0 +1,22 @@
+//! What the crate does as a whole, seen from outside: one module for each stretch of the two flows.
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "a test stops where it finds something else"
+)]
+
+mod fixture;
+
+mod definitions;
+mod schemas;
+
+mod planning;
+
+mod gates;
+
+mod arguments;
+
+mod replies;
+
+mod auditing;
+mod errors;
