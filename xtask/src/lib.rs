@@ -1,1 +1,12 @@
-//! Not written yet.
+//! The tasks of this repository that cargo has no command for: check, test, demonstrate, measure.
+//!
+//! The binary of this package runs them as `cargo xtask tidy`, `test`, `demo` and `bench`; each is a function of the module that
+//! has its name and takes the [`Checkout`](checkout::Checkout) that it works on.
+
+pub mod checkout;
+pub mod steps;
+
+pub mod bench;
+pub mod demo;
+pub mod test;
+pub mod tidy;

@@ -1,0 +1,1 @@
+//! `cargo xtask bench`: runs the benchmark and shows what it summarised.

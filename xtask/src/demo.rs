@@ -1,0 +1,1 @@
+//! `cargo xtask demo`: shows on the real binary what Toolbay does.

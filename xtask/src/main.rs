@@ -1,0 +1,57 @@
+//! `cargo xtask`: the command line of the repository's tasks.
+#![expect(clippy::print_stdout, reason = "what a task finds is its output")]
+
+use std::{ffi::OsString, process::ExitCode};
+
+use clap::{Parser, Subcommand};
+use toolbay_xtask::{checkout::Checkout, steps::StepError, test, tidy};
+
+/// The tasks of this repository that cargo has no command for.
+#[derive(Debug, Parser)]
+#[command(name = "cargo xtask")]
+struct Arguments {
+    #[command(subcommand)]
+    task: Task,
+}
+
+#[derive(Debug, Subcommand)]
+enum Task {
+    /// Check the rules that no compiler, lint or formatter checks.
+    Tidy,
+    /// Build what the tests load, then run all tests and the documentation's examples.
+    Test {
+        /// What the test runner gets besides, such as `-E 'package(toolbay-core)'`.
+        #[arg(last = true)]
+        extra: Vec<OsString>,
+    },
+}
+
+fn main() -> ExitCode {
+    match run(Arguments::parse().task) {
+        Ok(code) => code,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            error
+                .downcast_ref::<StepError>()
+                .map_or(ExitCode::FAILURE, |step| step.exit_code().into())
+        }
+    }
+}
+
+fn run(task: Task) -> anyhow::Result<ExitCode> {
+    let checkout = Checkout::discover()?;
+    match task {
+        Task::Tidy => {
+            let findings = tidy::check(&checkout)?;
+            for finding in &findings {
+                println!("{finding}");
+            }
+            if !findings.is_empty() {
+                anyhow::bail!("{} places break the rules", findings.len());
+            }
+            println!("tidy: no findings");
+        }
+        Task::Test { extra } => test::run(&checkout, &extra)?,
+    }
+    Ok(ExitCode::SUCCESS)
+}
