@@ -4,9 +4,11 @@ use std::{fmt, time::Duration};
 
 use crate::{
     backend::{BackendError, ReplyStatus},
+    declaration::Effect,
     error::CallError,
     gate::Reason,
     name::{AgentName, ProviderId, RunId},
+    registry::Entry,
     reply::Reply,
     request::CallRequest,
 };
@@ -105,6 +107,8 @@ pub struct AuditRecord<'a> {
     pub agent: Option<&'a AgentName>,
     /// The run that the call belongs to.
     pub run: Option<&'a RunId>,
+    /// What a call of the tool does to the world, where there is one of the name.
+    pub effect: Option<Effect>,
     /// How it ended.
     pub outcome: Outcome,
     /// Which gate refused it, where one did.
@@ -147,6 +151,7 @@ impl<'a> AuditScope<'a> {
             actor: caller.label(),
             agent: caller.agent().map(|agent| agent.name()),
             run: caller.run(),
+            effect: None,
             outcome: Outcome::Aborted,
             reason: None,
             code: None,
@@ -159,8 +164,9 @@ impl<'a> AuditScope<'a> {
         Self { sink, clock, record }
     }
 
-    pub(crate) fn provided_by(&mut self, provider: &'a ProviderId) {
-        self.record.provider = Some(provider);
+    pub(crate) fn found(&mut self, entry: &'a Entry) {
+        self.record.provider = Some(entry.provider());
+        self.record.effect = Some(entry.definition().declarations().effect);
     }
 
     pub(crate) fn returned(&mut self, bytes: usize) {

@@ -58,7 +58,8 @@ pub(crate) fn bound(raw: RawReply, limits: &Limits) -> Result<Reply, ReplyError>
 
 fn bound_text(raw: Bytes, limit: usize) -> (ReplyText, bool) {
     let total = raw.len();
-    let text = ReplyText::lossy(raw.slice(..total.min(limit)));
+    let head = if total <= limit { raw } else { raw.slice(..limit) };
+    let text = ReplyText::lossy(head);
     // Substitutes can be longer than what they stand for.
     if total <= limit && text.len() <= limit {
         return (text, false);

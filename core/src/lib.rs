@@ -1,4 +1,107 @@
-//! Tools, the registry that holds them, and the one way to call them: pure and deterministic.
+//! Tools, the registry that holds them, and the one way to call them.
+//!
+//! The crate is pure and deterministic: it reads no file, no clock and no environment, starts no thread, and knows nothing of
+//! plugins but the trait that they stand behind. What it needs of the world it gets handed.
+//!
+//! # From providers to a registry
+//!
+//! 1. A provider describes each tool in a [`ToolDefinition`]: names that are parsed once, a [`Schema`] that stays text, and the
+//!    [`Declarations`] of its code. What is not declared is the strictest.
+//! 2. The tools go into an [`Offer`], each with the [`ToolBackend`] that executes it.
+//! 3. A [`Plan`] decides who has which name, before anything changes. What it leaves out it tells as [`Collision`]s. The order in
+//!    which offers come changes nothing.
+//! 4. The plan is committed to a [`Registry`], which a [`RegistryCell`] puts in the place of the former one, under the eyes of
+//!    readers that never wait.
+//!
+//! # From a request to a reply
+//!
+//! 5. A [`CallRequest`] names a tool, its arguments as text and the [`Caller`]. The [`Pipeline`] opens the record of the call,
+//!    which is written whatever happens.
+//! 6. The gates decide: [`authorize`] gives an [`Authorized`] request or the [`Reason`] of the first gate that refuses.
+//! 7. [`validate`] gives a [`ValidCall`], or [`ArgumentsError`] in words by which a model can correct itself. A tool that writes
+//!    then waits for a person's approval.
+//! 8. The backend executes the call and returns a [`RawReply`].
+//! 9. The reply is bounded: a [`Reply`] has a known size and encoding, whatever came. The record goes to the [`AuditSink`].
+//!
+//! Each type on the way can only be made by the step before it, so no backend is ever reached around the gates.
+//!
+//! ```
+//! use std::{sync::Arc, time::Duration};
+//! use toolbay_core::{
+//!     Actor, AuditRecord, AuditSink, BackendError, CallRequest, Caller, Clock, Declarations, DefinitionParts, Effect, Limits,
+//!     Offer, OfferedTool, Pipeline, PipelineConfig, Plan, ProviderId, RawReply, ReplyStatus, Schema, ToolBackend,
+//!     ToolDefinition, ValidCall,
+//! };
+//!
+//! struct Echo;
+//!
+//! impl ToolBackend for Echo {
+//!     // 8. The arguments are a JSON object that fits the schema.
+//!     fn invoke(&self, call: &ValidCall<'_>) -> Result<RawReply, BackendError> {
+//!         Ok(RawReply::text(ReplyStatus::Ok, call.arguments().to_owned()))
+//!     }
+//! }
+//!
+//! struct Stderr;
+//!
+//! impl AuditSink for Stderr {
+//!     fn record(&self, record: &AuditRecord<'_>) {
+//!         eprintln!("{} called {}: {}", record.actor, record.tool, record.outcome);
+//!     }
+//! }
+//!
+//! struct Stopped;
+//!
+//! impl Clock for Stopped {
+//!     fn now(&self) -> Duration {
+//!         Duration::ZERO
+//!     }
+//! }
+//!
+//! // 1.
+//! let definition = ToolDefinition::new(DefinitionParts {
+//!     name: "echo".parse()?,
+//!     aliases: Vec::new(),
+//!     label: None,
+//!     summary: None,
+//!     description: "Says its arguments again.".to_owned(),
+//!     schema: Schema::parse(r#"{"type": "object", "properties": {"language": {"enum": ["en", "de"]}}}"#)?,
+//!     output_schema: None,
+//!     declarations: Declarations {
+//!         effect: Effect::ReadOnly,
+//!         enabled_by_default: true,
+//!         requires_approval: false,
+//!         ..Declarations::default()
+//!     },
+//! })?;
+//! // 2.
+//! let tools = vec![OfferedTool { definition: Arc::new(definition), backend: Arc::new(Echo) }];
+//! let core = Offer { provider: ProviderId::core(), version: "1.0.0".to_owned(), tools };
+//! // 3.
+//! let (plan, collisions) = Plan::new(core, Vec::new())?;
+//! assert!(collisions.is_empty());
+//! // 4.
+//! let pipeline = Pipeline::new(PipelineConfig {
+//!     sink: Arc::new(Stderr),
+//!     clock: Arc::new(Stopped),
+//!     limits: Limits::default(),
+//! });
+//! pipeline.registry().replace(plan.commit(1));
+//!
+//! // 5.
+//! let ada = Caller::new(Actor::User { name: "ada".parse()?, admin: false });
+//! // 6. to 9.
+//! let reply = pipeline.call(&CallRequest::new("echo", r#"{"language": "de"}"#, &ada))?;
+//! assert_eq!(reply.model_text(), r#"{"language": "de"}"#);
+//!
+//! let refused = pipeline.call(&CallRequest::new("echo", r#"{"language": "fr"}"#, &ada)).unwrap_err();
+//! assert_eq!(
+//!     refused.model_text(),
+//!     "The tool \"echo\" was not run: argument \"language\": expected one of \"en\", \"de\", found \"fr\". \
+//!      Correct the arguments and call it again."
+//! );
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 #![forbid(unsafe_code)]
 
 mod excerpt;

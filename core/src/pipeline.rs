@@ -72,7 +72,7 @@ impl Pipeline {
     ) -> Result<Reply, CallError> {
         let entry = registry.get(request.tool()).map(|entry| &**entry);
         if let Some(entry) = entry {
-            audit.provided_by(entry.provider());
+            audit.found(entry);
         }
         let authorized = gate::authorize(entry, request)
             .map_err(|reason| denied(reason, entry, request, registry))?;

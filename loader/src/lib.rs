@@ -1,1 +1,78 @@
-//! Not written yet.
+//! From untrusted files to running tools: what a host application embeds.
+//!
+//! A refresh takes each file through these stages; trust rises from one to the next, and only a stage makes the value that the next
+//! one takes. Nothing before 5 runs any of the plugin's code.
+//!
+//! 1. [`discover`] finds the files in the configured directories.
+//! 2. [`inspect()`] reads a file's note and its tables.
+//! 3. [`verify()`] compares them with what this host accepts: interface, system, panic strategy, root symbol.
+//! 4. It copies the file into the host's private store, under the hash of its content, and from there on uses the copy alone.
+//! 5. The copy is opened, and the provider made from its configuration.
+//! 6. What it lists becomes tools, as far as its note declares them.
+//! 7. The tools of all providers become the registry, and the registry a file: [`Toolbay::refresh`].
+//! 8. [`Toolbay::call`] takes a request through gates, validation, execution and bounding.
+//!
+//! What can't be taken is a [`Rejection`]: where it ended, what was expected and found, and what to do.
+//!
+//! ```
+//! use toolbay_loader::{Actor, CallRequest, Caller, Config, Toolbay};
+//!
+//! # let folder = tempfile::tempdir()?;
+//! # let home = folder.path();
+//! let mut config = Config::new(home);
+//! # std::fs::create_dir(home.join("plugins"))?;
+//! config.plugin_directories.push(home.join("plugins")); // (1)
+//! let toolbay = Toolbay::open(config)?;
+//! let report = toolbay.refresh()?; // (1 to 7)
+//! for rejection in &report.rejections {
+//!     eprintln!("{rejection}");
+//! }
+//!
+//! let nobody = Caller::new(Actor::Anonymous);
+//! let error = toolbay.call(&CallRequest::new("greet", "{}", &nobody)).unwrap_err(); // (8)
+//! assert_eq!(error.code(), "not_registered"); // no plugin is there
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! A library that is loaded into this process can do whatever the process can: loading is no security boundary.
+
+mod rejection;
+
+mod discover;
+mod inspect;
+mod store;
+mod verify;
+
+mod encode;
+mod instance;
+mod library;
+mod services;
+
+mod provider;
+mod refresh;
+
+mod registry_file;
+
+mod audit_log;
+mod clock;
+
+mod config;
+mod error;
+mod toolbay;
+
+pub use crate::{
+    audit_log::DELAY as AUDIT_DELAY,
+    config::{AuditConfig, Config},
+    discover::{Candidate, Discovery, MAX_ENTRIES, discover},
+    error::{OpenError, RefreshError, RegistryFileError},
+    inspect::{
+        FileIdentity, Inspected, Inspection, LibraryFacts, MAX_FILE_LEN, RootSymbol, inspect,
+    },
+    registry_file::FORMAT as REGISTRY_FORMAT,
+    rejection::{Reason, Rejection, Stage},
+    store::{ContentHash, NotAHash, Store},
+    toolbay::{ProviderStatus, RefreshReport, Toolbay},
+    verify::{DeclaredTool, Verified, problems, verify},
+};
+pub use toolbay_abi::note::{Note, NoteTool};
+pub use toolbay_core::*;

@@ -1,0 +1,15 @@
+//! The system's clock, for core, which has none.
+
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use toolbay_core::Clock;
+
+/// The system's clock.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct SystemClock;
+
+impl Clock for SystemClock {
+    fn now(&self) -> Duration {
+        SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default()
+    }
+}

@@ -1,0 +1,51 @@
+//! What a host application says when it opens a Toolbay.
+
+use std::{collections::BTreeMap, path::PathBuf};
+
+use serde_json::value::RawValue;
+use toolbay_core::{Limits, Offer, ProviderId};
+
+/// The configuration of a [`Toolbay`](crate::Toolbay). Everything is explicit: no environment variable and no current folder counts.
+pub struct Config {
+    /// The folder for the registry file, the copies of libraries and the audit log. It is made where it is missing.
+    pub home: PathBuf,
+    /// Where plugins are looked for, as absolute paths.
+    pub plugin_directories: Vec<PathBuf>,
+    /// The configuration of each provider, a JSON object.
+    pub providers: BTreeMap<ProviderId, Box<RawValue>>,
+    /// The host application's own tools, an offer of the provider `core`, where it has some.
+    pub core: Option<Offer>,
+    /// How large arguments and replies may be.
+    pub limits: Limits,
+    /// How the audit log is kept.
+    pub audit: AuditConfig,
+}
+
+impl Config {
+    /// The configuration with this home folder, no plugin directories, and the default limits.
+    pub fn new(home: impl Into<PathBuf>) -> Self {
+        Self {
+            home: home.into(),
+            plugin_directories: Vec::new(),
+            providers: BTreeMap::new(),
+            core: None,
+            limits: Limits::default(),
+            audit: AuditConfig::default(),
+        }
+    }
+}
+
+/// How the audit log is kept.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AuditConfig {
+    /// The bytes that a file grows to before the next one is begun; 16 MiB.
+    pub max_file_len: u64,
+    /// How many full files are kept beside the current one; 8.
+    pub keep: usize,
+}
+
+impl Default for AuditConfig {
+    fn default() -> Self {
+        Self { max_file_len: 16 * 1024 * 1024, keep: 8 }
+    }
+}

@@ -1,0 +1,104 @@
+//! What can go wrong with the host's own files.
+
+use std::{io, path::PathBuf};
+
+use thiserror::Error;
+use toolbay_core::{Party, PlanError};
+
+/// What is wrong with the registry file.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum RegistryFileError {
+    /// The file can't be read or written.
+    ///
+    /// Resolution: correct the permissions of the home folder, or free space.
+    #[error("registry file {}: not readable or not writable", .path.display())]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// The file is not what was written.
+    ///
+    /// Resolution: refresh, which moves it aside and registers the plugins anew.
+    #[error(
+        "registry file {} is damaged: expected what the host wrote, found {found}; refresh to register the plugins anew, the damaged file is kept",
+        .path.display()
+    )]
+    Damaged {
+        /// The file.
+        path: PathBuf,
+        /// What is there instead.
+        found: String,
+    },
+    /// The file was written by another release.
+    ///
+    /// Resolution: use that release, or refresh, which moves the file aside.
+    #[error(
+        "registry file {} has format {found}, expected {}: use the release that wrote it, or refresh with this one, which keeps that file aside",
+        .path.display(),
+        crate::registry_file::FORMAT
+    )]
+    OtherFormat {
+        /// The file.
+        path: PathBuf,
+        /// Its format.
+        found: u32,
+    },
+    /// The content can't be written as JSON. It is a bug of the host.
+    ///
+    /// Resolution: report it.
+    #[error("registry can't be written as JSON; report this as a bug of the host")]
+    Encode {
+        /// What the writer says.
+        source: serde_json::Error,
+    },
+}
+
+/// Why a host could not start.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum OpenError {
+    /// The host's own tools contradict each other.
+    ///
+    /// Resolution: correct the host application.
+    #[error("the host's own tools can't be registered")]
+    Core(#[from] PlanError),
+    /// The audit log can't be opened: without it no call is made.
+    ///
+    /// Resolution: correct the permissions of the folder, or free space.
+    #[error("audit log {}: not writable", .path.display())]
+    Audit {
+        /// The file.
+        path: PathBuf,
+        /// What the system says.
+        source: io::Error,
+    },
+}
+
+impl OpenError {
+    /// Who can do something about it.
+    pub fn party(&self) -> Party {
+        match self {
+            Self::Core(_) => Party::Host,
+            Self::Audit { .. } => Party::Environment,
+        }
+    }
+}
+
+/// Why a refresh changed nothing.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum RefreshError {
+    /// The registry file could not be replaced.
+    ///
+    /// Resolution: as the source says.
+    #[error("what was found can't be kept")]
+    RegistryFile(#[from] RegistryFileError),
+    /// The host's own tools contradict each other.
+    ///
+    /// Resolution: correct the host application.
+    #[error("the host's own tools can't be registered")]
+    Core(#[from] PlanError),
+}

@@ -1,0 +1,257 @@
+//! From a verified copy to a provider that runs: open, create, list.
+
+use std::collections::BTreeMap;
+
+use bytes::Bytes;
+use serde_json::value::RawValue;
+use toolbay_abi::{
+    CallInput, PluginReply, PluginRootRef,
+    abi_stable::std_types::{RResult, RVec},
+    reply_status,
+    wire::{Definition, Fault},
+};
+use toolbay_core::{
+    BackendError, Caller, ProviderId, RawReply, ReplyStatus, Schema, ToolDefinition, ToolName,
+    ValidCall,
+};
+
+use crate::{
+    encode,
+    inspect::Inspected,
+    library::{self, OpenError},
+    rejection::{Reason, Stage},
+    services::{self, CallNumber},
+    verify::DeclaredTool,
+};
+
+/// The longest list of definitions that is taken from a plugin, in bytes.
+const MAX_DEFINITIONS: usize = 8 * 1024 * 1024;
+
+/// A running provider in this process. Dropping it ends the instance; the library stays.
+pub(crate) struct Instance {
+    root: PluginRootRef,
+    handle: u64,
+}
+
+impl Instance {
+    /// Opens the library of a verified copy and makes an instance of its provider. This is where the plugin's code first runs.
+    pub(crate) fn create(
+        copy: &Inspected,
+        provider: &ProviderId,
+        configuration: Option<&RawValue>,
+    ) -> Result<Self, Reason> {
+        let root = library::open_library(copy.path()).map_err(|error| not_opened(&error))?;
+        let services = services::services_for(provider);
+        let configuration = configuration.map_or("null", RawValue::get);
+        let handle = settle(root.create()(services, configuration.as_bytes().into()))
+            .map_err(|fault| refused(Stage::Create, &fault))?;
+        Ok(Self { root, handle })
+    }
+
+    /// The tools that the provider lists now, made whole with what its note declares of them, and why the others are left out.
+    pub(crate) fn tools(
+        &self,
+        declared: &[DeclaredTool],
+    ) -> Result<(Vec<ToolDefinition>, Vec<Reason>), Reason> {
+        let json = settle(self.root.tools()(self.handle))
+            .map_err(|fault| refused(Stage::Adapt, &fault))?;
+        if json.len() > MAX_DEFINITIONS {
+            let (expected, found) =
+                (format!("at most {MAX_DEFINITIONS} bytes"), format!("{} bytes", json.len()));
+            let remedy = "list fewer tools, or shorter schemas";
+            return Err(Reason::plugin(
+                Stage::Adapt,
+                "definitions_too_large",
+                expected,
+                found,
+                remedy,
+            ));
+        }
+        let listed: Vec<Definition> = serde_json::from_slice(&json).map_err(|error| {
+            let expected = "a JSON array of definitions";
+            Reason::plugin(Stage::Adapt, "bad_definitions", expected, error.to_string(), REPORT)
+        })?;
+        // In the note's order, which no configuration changes, so that the registry file does not depend on the provider's mood.
+        let mut listed: BTreeMap<String, Definition> =
+            listed.into_iter().map(|definition| (definition.name.clone(), definition)).collect();
+        let (mut tools, mut left_out) = (Vec::new(), Vec::new());
+        for declared in declared {
+            if let Some(definition) = listed.remove(declared.name.as_str()) {
+                match adapt(declared, &definition) {
+                    Ok(tool) => tools.push(tool),
+                    Err(reason) => left_out.push(reason),
+                }
+            }
+        }
+        left_out.extend(listed.into_keys().map(|name| {
+            let expected = "tools that the note declares";
+            let remedy = "name the tool in export_provider! or in Provider::TOOLS";
+            Reason::plugin(Stage::Adapt, "undeclared_tool", expected, format!("{name:?}"), remedy)
+        }));
+        Ok((tools, left_out))
+    }
+
+    /// Calls a tool.
+    pub(crate) fn execute(&self, call: &ValidCall<'_>) -> Result<RawReply, BackendError> {
+        let reply = self.with_input(call, |input| self.root.execute()(self.handle, input))?;
+        let PluginReply { status, text, rest } = reply;
+        let status = match status {
+            reply_status::OK => ReplyStatus::Ok,
+            reply_status::FAILED => ReplyStatus::Failed,
+            reply_status::CANCELLED => ReplyStatus::Cancelled,
+            other => {
+                let message = format!("expected a reply status from 0 to 2, found {other}");
+                return Err(BackendError::Fault { message, location: None });
+            }
+        };
+        Ok(RawReply { status, text: borrowed(text), rest: borrowed(rest) })
+    }
+
+    /// Asks a tool what a call would do.
+    pub(crate) fn preview(
+        &self,
+        call: &ValidCall<'_>,
+    ) -> Result<Option<Vec<String>>, BackendError> {
+        let json = self.with_input(call, |input| self.root.preview()(self.handle, input))?;
+        serde_json::from_slice(&json).map_err(|error| {
+            let message = format!("expected a preview as a JSON array of lines or null: {error}");
+            BackendError::Fault { message, location: None }
+        })
+    }
+
+    fn with_input<T>(
+        &self,
+        call: &ValidCall<'_>,
+        entry: impl FnOnce(CallInput<'_>) -> RResult<T, RVec<u8>>,
+    ) -> Result<T, BackendError> {
+        // Most calls are neither cancelled nor listened to, and need no number.
+        let number = (call.cancel().is_some() || call.progress().is_some())
+            .then(|| CallNumber::new(call.cancel().cloned(), call.progress().cloned()));
+        let input = CallInput {
+            tool: call.definition().name().as_str().into(),
+            arguments: call.arguments().as_bytes().into(),
+            context: Caller::encoded(call.caller(), encode::caller).into(),
+            tool_config: call.tool_config().map_or("", RawValue::get).as_bytes().into(),
+            call: number.as_ref().map_or(CallNumber::NONE, CallNumber::get),
+            remaining_ms: call.deadline().map_or(0, encode::milliseconds),
+        };
+        settle(entry(input)).map_err(|fault| match fault {
+            Fault::Panic { message, location } => BackendError::Fault { message, location },
+            other => BackendError::Fault { message: said(&other), location: None },
+        })
+    }
+}
+
+impl Drop for Instance {
+    fn drop(&mut self) {
+        if let Err(fault) = settle(self.root.destroy()(self.handle)) {
+            log::warn!("a provider's instance ended with a fault: {}", said(&fault));
+        }
+    }
+}
+
+const REPORT: &str = "report it to the plugin's vendor";
+
+fn adapt(declared: &DeclaredTool, definition: &Definition) -> Result<ToolDefinition, Reason> {
+    let bad = |code, expected: &str, error: &dyn std::error::Error| {
+        let found = format!("{}: {error}", declared.name);
+        Reason::plugin(
+            Stage::Adapt,
+            code,
+            expected,
+            found,
+            "correct the tool; the others are not affected",
+        )
+    };
+    let schema = |text: &RawValue| {
+        Schema::parse(text.get())
+            .map_err(|error| bad("bad_schema", "a JSON Schema of an object", &error))
+    };
+    let output_schema = definition.output_schema.as_deref().map(schema).transpose()?;
+    let definition = declared
+        .define(definition.description.clone(), schema(&definition.input_schema)?, output_schema)
+        .map_err(|error| bad("bad_definition", "a definition within the limits", &error))?;
+    // Compiled now, when the operator is looking, and kept for the calls.
+    definition
+        .validator()
+        .map_err(|error| bad("bad_schema", "a JSON Schema that compiles", &*error))?;
+    Ok(definition)
+}
+
+/// The plugin's buffer as it is: copying it out would cost more than the call of a small tool.
+fn borrowed(buffer: RVec<u8>) -> Bytes {
+    if buffer.is_empty() { Bytes::new() } else { Bytes::from_owner(buffer) }
+}
+
+fn settle<T>(result: RResult<T, RVec<u8>>) -> Result<T, Fault> {
+    result.into_result().map_err(|json| {
+        serde_json::from_slice(&json).unwrap_or_else(|error| Fault::Contract {
+            problem: format!("expected a fault as JSON: {error}"),
+        })
+    })
+}
+
+fn refused(stage: Stage, fault: &Fault) -> Reason {
+    match fault {
+        Fault::Panic { .. } => Reason::plugin(stage, "panicked", "an answer", said(fault), REPORT),
+        Fault::Config { path, problem } => Reason::plugin(
+            stage,
+            "bad_configuration",
+            "a configuration that the provider accepts",
+            format!("{path}: {problem}"),
+            "correct it in the provider's section of the host's configuration, then refresh",
+        )
+        .by_environment(),
+        other => Reason::plugin(stage, "provider_failed", "an answer", said(other), REPORT),
+    }
+}
+
+fn said(fault: &Fault) -> String {
+    match fault {
+        Fault::Panic { message, location } => {
+            format!("a panic at {}: {message}", location.as_deref().unwrap_or("an unknown place"))
+        }
+        Fault::Config { path, problem } => format!("{path}: {problem}"),
+        Fault::Contract { problem } | Fault::Provider { problem } => problem.clone(),
+        _ => "a fault of a later release".to_owned(),
+    }
+}
+
+fn not_opened(error: &OpenError) -> Reason {
+    let cause =
+        std::error::Error::source(error).map(|cause| format!(": {cause}")).unwrap_or_default();
+    let (code, remedy) = match error {
+        OpenError::Linker(_) => {
+            ("not_opened", "install what the library needs, or build it for this system")
+        }
+        OpenError::NoRootSymbol(_) => ("no_root_module", "build the plugin with export_provider!"),
+        OpenError::ForeignRootSymbol { .. } => {
+            ("foreign_root_module", "link no other plugin into this one")
+        }
+        OpenError::Layout { .. } => {
+            ("other_abi", "build the plugin again with this host's toolbay-plugin-api")
+        }
+    };
+    let reason = Reason::plugin(
+        Stage::Load,
+        code,
+        "a library that opens",
+        format!("{error}{cause}"),
+        remedy,
+    );
+    match error {
+        OpenError::Linker(_) => reason.by_environment(),
+        _ => reason,
+    }
+}
+
+/// Which of the registered tools a provider no longer lists in the same words.
+pub(crate) fn changed<'a>(
+    registered: impl Iterator<Item = &'a ToolDefinition>,
+    listed: &[ToolDefinition],
+) -> Vec<ToolName> {
+    registered
+        .filter(|registered| !listed.contains(registered))
+        .map(|registered| registered.name().clone())
+        .collect()
+}

@@ -1,0 +1,153 @@
+//! A registered provider, whose library is opened by the first call.
+
+use std::sync::{
+    Arc, OnceLock,
+    atomic::{AtomicU64, Ordering},
+};
+
+use parking_lot::Mutex;
+use serde_json::value::RawValue;
+use toolbay_core::{
+    BackendError, ProviderId, RawReply, ToolBackend, ToolDefinition, ToolName, ValidCall,
+};
+
+use crate::{
+    instance::{self, Instance},
+    rejection::{Reason, Rejection, Stage},
+    store::{ContentHash, Store},
+    verify::{self, DeclaredTool},
+};
+
+/// What the registry knows of a provider: enough to list its tools, and to find and check its library again.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Registered {
+    pub(crate) id: ProviderId,
+    pub(crate) version: String,
+    pub(crate) hash: ContentHash,
+    /// The name of its copy in the store.
+    pub(crate) file_name: String,
+    /// What its note declares.
+    pub(crate) declared: Vec<DeclaredTool>,
+    /// The tools that it listed.
+    pub(crate) tools: Vec<Arc<ToolDefinition>>,
+}
+
+/// A registered provider in this process.
+pub(crate) struct PluginProvider {
+    registered: Registered,
+    store: Store,
+    configuration: Option<Box<RawValue>>,
+    running: OnceLock<Running>,
+    opening: Mutex<()>,
+    faults: AtomicU64,
+}
+
+struct Running {
+    instance: Instance,
+    /// Tools that it no longer lists as they are registered.
+    changed: Vec<ToolName>,
+}
+
+impl PluginProvider {
+    /// A provider that runs once it is called.
+    pub(crate) fn new(
+        registered: Registered,
+        store: Store,
+        configuration: Option<Box<RawValue>>,
+    ) -> Self {
+        Self {
+            registered,
+            store,
+            configuration,
+            running: OnceLock::new(),
+            opening: Mutex::new(()),
+            faults: AtomicU64::new(0),
+        }
+    }
+
+    /// The provider with an instance that runs already, and that has just listed its tools.
+    pub(crate) fn running(self, instance: Instance) -> Self {
+        // The cell is new, so that nothing is lost.
+        let _ = self.running.set(Running { instance, changed: Vec::new() });
+        self
+    }
+
+    /// What is registered of it.
+    pub(crate) fn registered(&self) -> &Registered {
+        &self.registered
+    }
+
+    /// Whether its library is open in this process.
+    pub(crate) fn is_running(&self) -> bool {
+        self.running.get().is_some()
+    }
+
+    /// How many calls ended with a fault.
+    pub(crate) fn faults(&self) -> u64 {
+        self.faults.load(Ordering::Relaxed)
+    }
+
+    /// The running provider. The first caller opens the library; a failure is tried again by the next one, for its cause may go away.
+    fn ensure_running(&self) -> Result<&Running, Rejection> {
+        if let Some(running) = self.running.get() {
+            return Ok(running);
+        }
+        let _opening = self.opening.lock();
+        if let Some(running) = self.running.get() {
+            return Ok(running);
+        }
+        let Registered { id, hash, file_name, declared, tools, .. } = &self.registered;
+        let copy = verify::verify_stored(&self.store, *hash, file_name)?;
+        let rejected = |reason: Reason| reason.of(copy.path(), Some(id.as_str()));
+        let instance =
+            Instance::create(&copy, id, self.configuration.as_deref()).map_err(rejected)?;
+        let (listed, _) = instance.tools(declared).map_err(rejected)?;
+        let changed = instance::changed(tools.iter().map(|tool| &**tool), &listed);
+        Ok(self.running.get_or_init(|| Running { instance, changed }))
+    }
+
+    fn instance_for(&self, tool: &ToolName) -> Result<&Instance, BackendError> {
+        let unavailable = |rejection: Rejection| BackendError::Unavailable {
+            party: rejection.reason.party(),
+            source: Box::new(rejection),
+        };
+        let running = self.ensure_running().map_err(unavailable)?;
+        if running.changed.contains(tool) {
+            let reason = Reason::plugin(
+                Stage::Adapt,
+                "changed_tool",
+                "the tool as it is registered",
+                format!("{tool} in other words, or no longer listed"),
+                "refresh, which registers the tool as it is now",
+            );
+            return Err(unavailable(
+                reason
+                    .by_environment()
+                    .of(&self.registered.file_name, Some(self.registered.id.as_str())),
+            ));
+        }
+        Ok(&running.instance)
+    }
+
+    fn counted<T>(&self, result: Result<T, BackendError>) -> Result<T, BackendError> {
+        if let Err(BackendError::Fault { .. }) = &result {
+            self.faults.fetch_add(1, Ordering::Relaxed);
+        }
+        result
+    }
+}
+
+/// What executes the tools of a plugin.
+pub(crate) struct PluginBackend(pub(crate) Arc<PluginProvider>);
+
+impl ToolBackend for PluginBackend {
+    fn invoke(&self, call: &ValidCall<'_>) -> Result<RawReply, BackendError> {
+        let instance = self.0.instance_for(call.definition().name())?;
+        self.0.counted(instance.execute(call))
+    }
+
+    fn preview(&self, call: &ValidCall<'_>) -> Result<Option<Vec<String>>, BackendError> {
+        let instance = self.0.instance_for(call.definition().name())?;
+        self.0.counted(instance.preview(call))
+    }
+}

@@ -1,0 +1,201 @@
+//! The registry file: what was registered, kept across restarts.
+//!
+//! It makes nothing trusted. It saves opening the libraries in order to list their tools; before code runs, the library is verified
+//! again.
+//!
+//! A write goes to a temporary file in the same folder, is made durable and then renamed over the old one, of which a link stays
+//! as the previous version. A reader never changes anything: a file that is damaged, or of a later release, is reported, and only
+//! the next write moves it aside.
+
+mod format;
+
+use std::{
+    fs::{self, File},
+    io::{self, Write},
+    path::{Path, PathBuf},
+};
+
+use serde_json::value::RawValue;
+
+use crate::{
+    error::RegistryFileError,
+    inspect::FileIdentity,
+    provider::Registered,
+    store::{ContentHash, private_dir, sync_dir},
+};
+
+/// The version of the file's format that this release writes, and the only one that it reads.
+pub const FORMAT: u32 = 1;
+
+/// What the file holds.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Contents {
+    /// Counted up by each write.
+    pub(crate) generation: u64,
+    /// The providers, sorted by id.
+    pub(crate) providers: Vec<Registered>,
+}
+
+/// The folder's registry file.
+#[derive(Debug, Clone)]
+pub(crate) struct RegistryFile {
+    home: PathBuf,
+}
+
+/// What reading the file gave.
+#[derive(Debug)]
+pub(crate) struct Reading {
+    /// What is registered; nothing where there is no file that can be read.
+    pub(crate) contents: Contents,
+    /// What is wrong with the file, where something is.
+    pub(crate) problem: Option<RegistryFileError>,
+    /// Whether there was a file at all.
+    pub(crate) found: bool,
+}
+
+impl RegistryFile {
+    pub(crate) fn new(home: PathBuf) -> Self {
+        Self { home }
+    }
+
+    fn path(&self) -> PathBuf {
+        self.home.join("registry.json")
+    }
+
+    fn previous(&self) -> PathBuf {
+        self.home.join("registry.previous.json")
+    }
+
+    /// Which file it is now, where there is one.
+    pub(crate) fn identity(&self) -> Option<FileIdentity> {
+        fs::metadata(self.path()).ok().map(|metadata| FileIdentity::of(&metadata))
+    }
+
+    /// Reads the file, or the previous version where the file is damaged.
+    pub(crate) fn read(&self) -> Reading {
+        let problem = match read(&self.path()) {
+            Ok(Some(contents)) => return Reading { contents, problem: None, found: true },
+            Ok(None) => {
+                return Reading { contents: Contents::default(), problem: None, found: false };
+            }
+            Err(problem) => problem,
+        };
+        let contents = match &problem {
+            RegistryFileError::Damaged { .. } => read(&self.previous()).ok().flatten(),
+            _ => None,
+        };
+        Reading { contents: contents.unwrap_or_default(), problem: Some(problem), found: true }
+    }
+
+    /// Replaces what is registered, under the lock that other processes wait for, and returns what was written with its generation.
+    /// Where nothing changes, the file and its generation stay.
+    ///
+    /// # Errors
+    ///
+    /// [`RegistryFileError::Io`]; the file is then as it was.
+    pub(crate) fn replace(
+        &self,
+        providers: Vec<Registered>,
+    ) -> Result<Contents, RegistryFileError> {
+        private_dir(&self.home).map_err(|error| failed(&self.home, error))?;
+        let lock_path = self.home.join("registry.lock");
+        let lock = File::create(&lock_path).map_err(|error| failed(&lock_path, error))?;
+        lock.lock().map_err(|error| failed(&lock_path, error))?;
+
+        let reading = self.read();
+        if reading.problem.is_some() {
+            self.set_aside()?;
+        }
+        let mut contents = Contents { generation: reading.contents.generation, providers };
+        if reading.found && reading.problem.is_none() {
+            let same = format::encode(&contents)?.get() == format::encode(&reading.contents)?.get();
+            if same {
+                return Ok(reading.contents);
+            }
+        }
+        contents.generation += 1;
+        self.write(&contents)?;
+        Ok(contents)
+    }
+
+    fn write(&self, contents: &Contents) -> Result<(), RegistryFileError> {
+        let path = self.path();
+        let text = seal(&format::encode(contents)?);
+        let io = |error| failed(&path, error);
+        let mut temporary =
+            tempfile::Builder::new().prefix(".registry-").tempfile_in(&self.home).map_err(io)?;
+        temporary.write_all(text.as_bytes()).map_err(io)?;
+        temporary.as_file().sync_all().map_err(io)?;
+        if path.exists() {
+            let previous = self.previous();
+            match fs::remove_file(&previous) {
+                Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(io(error)),
+                _ => fs::hard_link(&path, &previous).map_err(io)?,
+            }
+        }
+        temporary.persist(&path).map_err(|error| io(error.error))?;
+        sync_dir(&self.home).map_err(io)
+    }
+
+    /// Moves a file that can't be read out of the way, under a name that nothing has yet.
+    fn set_aside(&self) -> Result<(), RegistryFileError> {
+        let path = self.path();
+        for number in 1.. {
+            let aside = self.home.join(format!("registry.aside-{number}.json"));
+            match fs::hard_link(&path, &aside) {
+                Ok(()) => {
+                    log::warn!("kept the registry file that can't be read as {}", aside.display());
+                    break;
+                }
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+                Err(error) => return Err(failed(&aside, error)),
+            }
+        }
+        fs::remove_file(&path).map_err(|error| failed(&path, error))
+    }
+}
+
+fn failed(path: &Path, source: io::Error) -> RegistryFileError {
+    RegistryFileError::Io { path: path.to_owned(), source }
+}
+
+/// The outer object: version and checksum first, so that they can be told whatever follows.
+#[derive(serde::Deserialize)]
+struct Sealed<'a> {
+    format: u32,
+    #[serde(default)]
+    checksum: String,
+    #[serde(borrow)]
+    registry: Option<&'a RawValue>,
+}
+
+fn seal(registry: &RawValue) -> String {
+    let text = registry.get();
+    let checksum = ContentHash::of(text.as_bytes());
+    format!(
+        "{{\"format\": {FORMAT}, \"checksum\": \"sha256:{checksum}\", \"registry\":\n{text}\n}}\n"
+    )
+}
+
+/// The contents of a file, or `None` where there is none.
+fn read(path: &Path) -> Result<Option<Contents>, RegistryFileError> {
+    let bytes = match fs::read(path) {
+        Ok(bytes) => bytes,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(failed(path, error)),
+    };
+    let damaged = |found: String| RegistryFileError::Damaged { path: path.to_owned(), found };
+    let sealed: Sealed<'_> =
+        serde_json::from_slice(&bytes).map_err(|error| damaged(error.to_string()))?;
+    if sealed.format != FORMAT {
+        return Err(RegistryFileError::OtherFormat { path: path.to_owned(), found: sealed.format });
+    }
+    let registry = sealed.registry.ok_or_else(|| damaged("no registry".to_owned()))?;
+    let checksum = format!("sha256:{}", ContentHash::of(registry.get().as_bytes()));
+    if checksum != sealed.checksum {
+        return Err(damaged(format!(
+            "content with checksum {checksum}, which is not the one in the file"
+        )));
+    }
+    format::decode(registry).map(Some).map_err(|error| damaged(error.to_string()))
+}

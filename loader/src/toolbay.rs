@@ -1,0 +1,254 @@
+//! The facade that a host application embeds.
+
+use std::{path::PathBuf, sync::Arc};
+
+use parking_lot::Mutex;
+use toolbay_core::{
+    CallError, CallRequest, Caller, Collision, Entry, Offer, OfferedTool, Pipeline, PipelineConfig,
+    Plan, PlanError, ProviderId, Registry, Reply, ToolName, offered,
+};
+
+use crate::{
+    audit_log::AuditLog,
+    clock::SystemClock,
+    config::Config,
+    error::{OpenError, RefreshError, RegistryFileError},
+    inspect::FileIdentity,
+    provider::{PluginBackend, PluginProvider, Registered},
+    refresh::{self, Found},
+    registry_file::RegistryFile,
+    rejection::Rejection,
+    store::{ContentHash, Store},
+    verify::DeclaredTool,
+};
+
+/// Tools from native plugins: found, verified, registered, and called.
+///
+/// One value serves any number of threads. Reading the registry and calling a tool take no lock that another call could hold.
+pub struct Toolbay {
+    config: Config,
+    file: RegistryFile,
+    store: Store,
+    pipeline: Pipeline,
+    state: Mutex<State>,
+}
+
+/// What writers change, one at a time.
+#[derive(Default)]
+struct State {
+    /// The registry file as it was last read or written.
+    identity: Option<FileIdentity>,
+    problem: Option<Arc<RegistryFileError>>,
+    providers: Vec<Arc<PluginProvider>>,
+}
+
+/// What a refresh did.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct RefreshReport {
+    /// Which registry it is now. It counts up only where something changed.
+    pub generation: u64,
+    /// The providers that are registered, sorted by id.
+    pub providers: Vec<ProviderStatus>,
+    /// The files, and single tools, that were not taken.
+    pub rejections: Vec<Rejection>,
+    /// The names that several providers wanted.
+    pub collisions: Vec<Collision>,
+    /// The files that are no plugins, with what they are.
+    pub ignored: Vec<(PathBuf, &'static str)>,
+}
+
+/// A registered provider.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct ProviderStatus {
+    /// Its id.
+    pub id: ProviderId,
+    /// Its version.
+    pub version: String,
+    /// The SHA-256 of its library.
+    pub hash: ContentHash,
+    /// Every tool that its note declares, also those that it does not list now.
+    pub declared: Vec<DeclaredTool>,
+    /// The tools that it listed when it was registered.
+    pub tools: Vec<ToolName>,
+    /// Whether its library is open in this process.
+    pub running: bool,
+    /// How many calls in this process ended with a fault of it.
+    pub faults: u64,
+}
+
+impl Toolbay {
+    /// Opens the registry file. No library is opened: the tools are listed from the file, and a library is opened by the first call
+    /// of one of its tools, after it has been verified again.
+    ///
+    /// A registry file that is damaged, or of another release, is no error: [`registry_problem`](Self::registry_problem) tells it,
+    /// and [`refresh`](Self::refresh) registers the plugins anew.
+    ///
+    /// # Errors
+    ///
+    /// [`OpenError`] where the host's own tools contradict each other, or where the audit log can't be written.
+    pub fn open(config: Config) -> Result<Self, OpenError> {
+        let audit = AuditLog::open(&config.home.join("audit"), config.audit.clone())?;
+        let pipeline = Pipeline::new(PipelineConfig {
+            sink: Arc::new(audit),
+            clock: Arc::new(SystemClock),
+            limits: config.limits.clone(),
+        });
+        let toolbay = Self {
+            file: RegistryFile::new(config.home.clone()),
+            store: Store::new(config.home.join("store")),
+            pipeline,
+            state: Mutex::default(),
+            config,
+        };
+        toolbay.reload()?;
+        Ok(toolbay)
+    }
+
+    /// Looks through the plugin directories, verifies and loads what is there, and registers its tools, in this process and in the
+    /// file. What can't be taken is reported, and stops nothing else.
+    ///
+    /// # Errors
+    ///
+    /// [`RefreshError`] where the result can't be kept; then nothing has changed.
+    pub fn refresh(&self) -> Result<RefreshReport, RefreshError> {
+        let mut state = self.state.lock();
+        let Found { mut running, rejections, ignored } = refresh::find(&self.config, &self.store);
+        // By id, so that the order of files changes nothing.
+        running.sort_by(|one, other| one.registered().id.cmp(&other.registered().id));
+        let (plan, collisions) = self.plan(&running)?;
+        let registered = running.iter().map(|provider| provider.registered().clone()).collect();
+        let written = self.file.replace(registered)?;
+        self.pipeline.registry().replace(plan.commit(written.generation));
+        *state = State { identity: self.file.identity(), problem: None, providers: running };
+        for collision in &collisions {
+            log::warn!("{collision}");
+        }
+        Ok(RefreshReport {
+            generation: written.generation,
+            providers: statuses(&state.providers),
+            rejections,
+            collisions,
+            ignored,
+        })
+    }
+
+    /// Reads the registry file again where another process has replaced it, and tells whether it has. Running providers that are
+    /// registered as before go on.
+    ///
+    /// # Errors
+    ///
+    /// [`PlanError`] where the host's own tools contradict each other.
+    pub fn reload(&self) -> Result<bool, PlanError> {
+        let mut state = self.state.lock();
+        let identity = self.file.identity();
+        if identity.is_some() && identity == state.identity {
+            return Ok(false);
+        }
+        let reading = self.file.read();
+        let providers: Vec<_> = reading
+            .contents
+            .providers
+            .into_iter()
+            .map(|registered| self.provider(registered, &state.providers))
+            .collect();
+        let (plan, collisions) = self.plan(&providers)?;
+        for collision in collisions {
+            log::debug!("{collision}");
+        }
+        self.pipeline.registry().replace(plan.commit(reading.contents.generation));
+        *state = State { identity, problem: reading.problem.map(Arc::new), providers };
+        Ok(true)
+    }
+
+    /// Calls a tool, on this thread: gates, validation, execution and bounding, with one audit record whatever happens.
+    ///
+    /// # Errors
+    ///
+    /// [`CallError`] where there is no reply. A tool that ran and said no is a reply.
+    pub fn call(&self, request: &CallRequest<'_>) -> Result<Reply, CallError> {
+        self.pipeline.call(request)
+    }
+
+    /// The tools that this caller may use now, in registry order: the host's own, then each plugin's by provider id.
+    pub fn tools(&self, caller: &Caller) -> Vec<Arc<Entry>> {
+        offered(&self.pipeline.registry().load(), caller).cloned().collect()
+    }
+
+    /// Every registered tool, as one consistent state that stays as it is.
+    pub fn registry(&self) -> Arc<Registry> {
+        Arc::clone(&self.pipeline.registry().load())
+    }
+
+    /// The registered providers, sorted by id, also those that list no tools now.
+    pub fn providers(&self) -> Vec<ProviderStatus> {
+        statuses(&self.state.lock().providers)
+    }
+
+    /// What was wrong with the registry file when it was last read, where something was.
+    pub fn registry_problem(&self) -> Option<Arc<RegistryFileError>> {
+        self.state.lock().problem.clone()
+    }
+
+    /// Whether there is a registry file; without one, nothing has been refreshed yet.
+    pub fn is_registered(&self) -> bool {
+        self.state.lock().identity.is_some()
+    }
+
+    /// The configuration.
+    pub fn config(&self) -> &Config {
+        &self.config
+    }
+
+    /// The running provider that is registered like this, or one that runs once it is called.
+    fn provider(
+        &self,
+        registered: Registered,
+        there: &[Arc<PluginProvider>],
+    ) -> Arc<PluginProvider> {
+        if let Some(same) = there.iter().find(|provider| *provider.registered() == registered) {
+            return Arc::clone(same);
+        }
+        let configuration = self.config.providers.get(&registered.id).cloned();
+        Arc::new(PluginProvider::new(registered, self.store.clone(), configuration))
+    }
+
+    fn plan(&self, providers: &[Arc<PluginProvider>]) -> Result<(Plan, Vec<Collision>), PlanError> {
+        let core = self.config.core.clone().unwrap_or_else(|| Offer {
+            provider: ProviderId::core(),
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            tools: Vec::new(),
+        });
+        Plan::new(core, providers.iter().map(offer).collect())
+    }
+}
+
+fn offer(provider: &Arc<PluginProvider>) -> Offer {
+    let registered = provider.registered();
+    let tools = registered.tools.iter().map(|definition| OfferedTool {
+        definition: Arc::clone(definition),
+        backend: Arc::new(PluginBackend(Arc::clone(provider))),
+    });
+    Offer {
+        provider: registered.id.clone(),
+        version: registered.version.clone(),
+        tools: tools.collect(),
+    }
+}
+
+fn statuses(providers: &[Arc<PluginProvider>]) -> Vec<ProviderStatus> {
+    let status = |provider: &Arc<PluginProvider>| {
+        let Registered { id, version, hash, declared, tools, .. } = provider.registered();
+        ProviderStatus {
+            id: id.clone(),
+            version: version.clone(),
+            hash: *hash,
+            declared: declared.clone(),
+            tools: tools.iter().map(|tool| tool.name().clone()).collect(),
+            running: provider.is_running(),
+            faults: provider.faults(),
+        }
+    };
+    providers.iter().map(status).collect()
+}

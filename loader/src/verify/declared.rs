@@ -1,0 +1,181 @@
+//! From the note's words to core's declarations. What the note does not say, or says in a word of a later release, is the strictest.
+
+use std::{collections::HashSet, str::FromStr};
+
+use toolbay_abi::note::{Note, NoteTool};
+use toolbay_core::{
+    Declarations, DefinitionError, DefinitionParts, Effect, Schema, ToolDefinition, ToolName,
+};
+
+use crate::rejection::{Reason, Stage};
+
+/// A tool as the note declares it: all that is known of it without running code.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DeclaredTool {
+    /// The name that models call.
+    pub name: ToolName,
+    /// Former names that still work.
+    pub aliases: Vec<ToolName>,
+    /// The name that people read.
+    pub label: String,
+    /// One line for people.
+    pub summary: String,
+    /// What it declares.
+    pub declarations: Declarations,
+}
+
+impl DeclaredTool {
+    /// The tool, made whole with what its provider says of it at run time.
+    pub(crate) fn define(
+        &self,
+        description: String,
+        schema: Schema,
+        output_schema: Option<Schema>,
+    ) -> Result<ToolDefinition, DefinitionError> {
+        ToolDefinition::new(DefinitionParts {
+            name: self.name.clone(),
+            aliases: self.aliases.clone(),
+            label: Some(self.label.clone()),
+            summary: Some(self.summary.clone()),
+            description,
+            schema,
+            output_schema,
+            declarations: self.declarations.clone(),
+        })
+    }
+}
+
+/// The tools of a note, and why the others are left out.
+pub(super) fn tools(note: &Note) -> (Vec<DeclaredTool>, Vec<Reason>) {
+    let mut tools = Vec::new();
+    let mut left_out = Vec::new();
+    let mut names = HashSet::new();
+    for tool in &note.tools {
+        match declared(tool) {
+            Ok(tool) if names.insert(tool.name.clone()) => tools.push(tool),
+            Ok(tool) => left_out.push(mistake(
+                "duplicate_tool",
+                "each tool once",
+                format!("{} twice", tool.name),
+            )),
+            Err(reason) => left_out.push(reason),
+        }
+    }
+    (tools, left_out)
+}
+
+fn declared(tool: &NoteTool) -> Result<DeclaredTool, Reason> {
+    let name = |name: &str| {
+        name.parse::<ToolName>().map_err(|error| {
+            mistake(
+                "bad_tool_name",
+                "1 to 64 characters of A-Z a-z 0-9 _ -",
+                format!("{:?}", error.found()),
+            )
+        })
+    };
+    let strictest = Declarations::default();
+    let effect: Option<Effect> = word(tool.effect.as_deref());
+    Ok(DeclaredTool {
+        name: name(&tool.name)?,
+        aliases: tool.aliases.iter().map(|alias| name(alias)).collect::<Result<_, _>>()?,
+        label: tool.label.clone(),
+        summary: tool.summary.clone(),
+        declarations: Declarations {
+            // A tool that says what it does needs no approval for being silent.
+            requires_approval: tool.approval || effect.is_none(),
+            effect: effect.unwrap_or(strictest.effect),
+            data_class: word(tool.data_class.as_deref()).unwrap_or(strictest.data_class),
+            group: word(tool.group.as_deref()),
+            requires_admin: tool.requires_admin,
+            enabled_by_default: tool.enabled,
+            egress: word(tool.egress.as_deref()).unwrap_or(strictest.egress),
+            kind: word(tool.kind.as_deref()).unwrap_or(strictest.kind),
+        },
+    })
+}
+
+fn word<T: FromStr>(word: Option<&str>) -> Option<T> {
+    word?.parse().ok()
+}
+
+fn mistake(code: &'static str, expected: &str, found: String) -> Reason {
+    Reason::plugin(
+        Stage::Verify,
+        code,
+        expected,
+        found,
+        "correct the tool's spec; the other tools are not affected",
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use toolbay_core::DataClass;
+
+    use super::*;
+
+    fn note(tools: Vec<NoteTool>) -> Note {
+        Note {
+            epoch: 1,
+            digest: String::new(),
+            id: "a".to_owned(),
+            version: "1.0.0".to_owned(),
+            panic: "unwind".to_owned(),
+            target: String::new(),
+            tools,
+        }
+    }
+
+    fn named(name: &str) -> NoteTool {
+        NoteTool { name: name.to_owned(), ..NoteTool::default() }
+    }
+
+    #[test]
+    fn silence_and_unknown_words_are_the_strictest() {
+        let silent = named("silent");
+        let unknown = NoteTool {
+            effect: Some("read-mostly".to_owned()),
+            data_class: Some("harmless".to_owned()),
+            ..named("unknown")
+        };
+        let (tools, left_out) = tools(&note(vec![silent, unknown]));
+        assert_eq!(left_out, []);
+        for tool in tools {
+            assert_eq!(tool.declarations, Declarations::default(), "{}", tool.name);
+        }
+    }
+
+    #[test]
+    fn a_reader_that_says_so_needs_no_approval() {
+        let reader = NoteTool {
+            effect: Some("read_only".to_owned()),
+            data_class: Some("public_content".to_owned()),
+            enabled: true,
+            ..named("reader")
+        };
+        let asked = NoteTool { approval: true, ..reader.clone() };
+        let (tools, _) = tools(&note(vec![reader, NoteTool { name: "asked".to_owned(), ..asked }]));
+        assert!(
+            !tools[0].declarations.needs_approval() && tools[0].declarations.enabled_by_default
+        );
+        assert_eq!(tools[0].declarations.data_class, DataClass::PublicContent);
+        assert!(tools[1].declarations.needs_approval());
+    }
+
+    #[test]
+    fn a_tool_with_a_mistake_is_left_out_alone() {
+        let bad_alias = NoteTool { aliases: vec!["has space".to_owned()], ..named("bad_alias") };
+        let (tools, left_out) = tools(&note(vec![
+            named("good"),
+            named("no.dots"),
+            bad_alias,
+            named("good"),
+            named("also-good"),
+        ]));
+        let names: Vec<_> = tools.iter().map(|tool| tool.name.as_str()).collect();
+        assert_eq!(names, ["good", "also-good"]);
+        let codes: Vec<_> = left_out.iter().map(|reason| reason.code).collect();
+        assert_eq!(codes, ["bad_tool_name", "bad_tool_name", "duplicate_tool"]);
+    }
+}
