@@ -72,7 +72,7 @@ impl fmt::Display for Sentences<'_> {
     }
 }
 
-/// A call that passed the gates and whose arguments fit the schema. Only [`validate`] makes one.
+/// A call that passed the gates and whose arguments fit the schema. Only a [`Pipeline`](crate::Pipeline) makes one.
 #[must_use]
 #[derive(Clone, Copy)]
 pub struct ValidCall<'a> {
@@ -138,11 +138,10 @@ impl<'a> ValidCall<'a> {
 }
 
 /// Checks the arguments of an authorized request, of at most `limit` bytes, against the tool's schema.
-///
-/// # Errors
-///
-/// [`ArgumentsError`], which names what was expected and what was found.
-pub fn validate(authorized: Authorized<'_>, limit: usize) -> Result<ValidCall<'_>, ArgumentsError> {
+pub(crate) fn validate(
+    authorized: Authorized<'_>,
+    limit: usize,
+) -> Result<ValidCall<'_>, ArgumentsError> {
     let text = authorized.request().arguments();
     if text.len() > limit {
         return Err(ArgumentsError::TooLarge { limit, found: text.len() });

@@ -13,7 +13,7 @@ use crate::{
     },
 };
 
-/// The most bytes beside the text that are read at all: what the other limits can let through, and room to say what they don't.
+/// The most bytes beside the text that are read at all, whatever the limits say.
 const REST_BYTES: usize = 16 * 1024 * 1024;
 
 /// The most levels that structured results and artifacts may nest.
@@ -38,7 +38,8 @@ pub(crate) fn bound(raw: RawReply, limits: &Limits) -> Result<Reply, ReplyError>
         }
         Some(mut blocks) => {
             if !raw.text.is_empty() {
-                let (first, _) = bound_text(raw.text, limits.text_bytes);
+                let (first, cut) = bound_text(raw.text, limits.text_bytes);
+                truncated |= cut;
                 blocks.insert(0, ContentBlock::Text(first.as_str().to_owned()));
             }
             truncated |= bound_media(&mut blocks, limits.media_bytes);

@@ -69,19 +69,17 @@ impl Availability {
 /// A request that has passed every gate. Only [`authorize`] makes one.
 #[must_use]
 #[derive(Clone, Copy)]
-pub struct Authorized<'a> {
+pub(crate) struct Authorized<'a> {
     entry: &'a Entry,
     request: &'a CallRequest<'a>,
 }
 
 impl<'a> Authorized<'a> {
-    /// The tool that may be called.
-    pub fn entry(&self) -> &'a Entry {
+    pub(crate) fn entry(&self) -> &'a Entry {
         self.entry
     }
 
-    /// The request for it.
-    pub fn request(&self) -> &'a CallRequest<'a> {
+    pub(crate) fn request(&self) -> &'a CallRequest<'a> {
         self.request
     }
 }
@@ -96,10 +94,8 @@ pub fn decide(entry: Option<&Entry>, caller: &Caller) -> Decision {
 
 /// Lets a request through to the tool that the registry has under the requested name, if it has one.
 ///
-/// # Errors
-///
-/// The reason of the first gate that refuses.
-pub fn authorize<'a>(
+/// Not public, so that no request comes to a tool but through a [`Pipeline`](crate::Pipeline), with its approval and its record.
+pub(crate) fn authorize<'a>(
     entry: Option<&'a Entry>,
     request: &'a CallRequest<'a>,
 ) -> Result<Authorized<'a>, Reason> {

@@ -17,13 +17,15 @@
 //!
 //! 5. A [`CallRequest`] names a tool, its arguments as text and the [`Caller`]. The [`Pipeline`] opens the record of the call,
 //!    which is written whatever happens.
-//! 6. The gates decide: [`authorize`] gives an [`Authorized`] request or the [`Reason`] of the first gate that refuses.
-//! 7. [`validate`] gives a [`ValidCall`], or [`ArgumentsError`] in words by which a model can correct itself. A tool that writes
-//!    then waits for a person's approval.
+//! 6. The gates decide, as [`decide`] tells everybody who asks: the request is authorized, or the first gate that refuses names
+//!    the [`Reason`].
+//! 7. The arguments are checked against the schema: a [`ValidCall`], or [`ArgumentsError`] in words by which a model can correct
+//!    itself. A tool that writes then waits for a person's approval.
 //! 8. The backend executes the call and returns a [`RawReply`].
 //! 9. The reply is bounded: a [`Reply`] has a known size and encoding, whatever came. The record goes to the [`AuditSink`].
 //!
-//! Each type on the way can only be made by the step before it, so no backend is ever reached around the gates.
+//! Each type on the way can only be made by the step before it, and the steps from 6 on only by the pipeline: no backend is ever
+//! reached around it.
 //!
 //! ```
 //! use std::{sync::Arc, time::Duration};
@@ -136,14 +138,14 @@ mod error;
 mod pipeline;
 
 pub use crate::{
-    arguments::{ArgumentsError, ValidCall, Violation, validate},
+    arguments::{ArgumentsError, ValidCall, Violation},
     audit::{AuditRecord, AuditSink, Clock, Outcome},
     backend::{BackendError, RawReply, ReplyStatus, ToolBackend},
     caller::{Actor, Agent, Attachment, Caller},
     declaration::{DataClass, Declarations, Effect, Egress, Kind, UnknownWord},
     definition::{DefinitionError, DefinitionParts, ToolDefinition},
     error::{CallError, Party},
-    gate::{Authorized, Availability, Decision, Reason, authorize, decide, nearest, offered},
+    gate::{Availability, Decision, Reason, decide, nearest, offered},
     limits::Limits,
     name::{ActorName, AgentName, GroupName, NameError, NameKind, ProviderId, RunId, ToolName},
     pipeline::{Pipeline, PipelineConfig},

@@ -1,6 +1,8 @@
 //! How large arguments and replies may be.
 
 /// The limits of one call, in bytes. The default suits a model's context window.
+///
+/// A reply with more than 16 MiB beside its text is refused unread, whatever these say.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Limits {
     /// The arguments as text; 1 MiB.

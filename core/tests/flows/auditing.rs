@@ -7,7 +7,7 @@ use std::{
 };
 
 use toolbay_core::{
-    BackendError, CallRequest, CancelToken, Offer, Outcome, Party, RawReply, ReplyStatus,
+    BackendError, CallRequest, CancelToken, Effect, Offer, Outcome, Party, RawReply, ReplyStatus,
 };
 
 use crate::fixture::{Bench, Fake, Recorded, anonymous, offer, reader, user, with_schema};
@@ -25,6 +25,7 @@ fn a_record_says_who_called_what_and_how_it_went() {
             actor: "user:ada".to_owned(),
             agent: None,
             run: Some("r1".to_owned()),
+            effect: Some(Effect::ReadOnly),
             outcome: Outcome::Ok,
             reason: None,
             code: None,
@@ -97,6 +98,7 @@ fn refusals_are_recorded_with_what_refused_them() {
         let error = bench.call(tool, "").unwrap_err();
         let record = bench.record();
         assert_eq!(record.provider.as_deref(), provider, "{tool}");
+        assert_eq!(record.effect.is_some(), provider.is_some(), "{tool}");
         assert_eq!((record.outcome, record.reason), (outcome, reason), "{tool}");
         assert_eq!((record.code, error.code()), (Some(code), code), "{tool}");
         assert_eq!(record.duration, Duration::from_secs(1), "{tool}");

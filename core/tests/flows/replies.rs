@@ -222,6 +222,13 @@ fn blocks_exactly_at_the_limit_are_unchanged() {
 }
 
 #[test]
+fn a_text_that_is_cut_beside_content_is_told_of() {
+    let image = r#"{"content":[{"type":"image","data":"A","mimeType":"m"}]}"#;
+    let reply = reply_to(raw("x".repeat(200), image), text_limit(100)).unwrap();
+    assert_eq!((reply.model_text().len(), reply.truncated()), (100, true));
+}
+
+#[test]
 fn media_over_their_limit_are_replaced_by_words() {
     let image = |bytes: usize| {
         format!(r#"{{"type":"image","data":"{}","mimeType":"m"}}"#, "A".repeat(bytes))
