@@ -1,10 +1,13 @@
 //! `cargo xtask`: the command line of the repository's tasks.
 #![expect(clippy::print_stdout, reason = "what a task finds is its output")]
 
-use std::{ffi::OsString, process::ExitCode};
+use std::{
+    ffi::OsString,
+    process::{Command, ExitCode},
+};
 
 use clap::{Parser, Subcommand};
-use toolbay_xtask::{checkout::Checkout, steps::StepError, test, tidy};
+use toolbay_xtask::{bench, checkout::Checkout, demo, steps::StepError, test, tidy};
 
 /// The tasks of this repository that cargo has no command for.
 #[derive(Debug, Parser)]
@@ -24,6 +27,16 @@ enum Task {
         #[arg(last = true)]
         extra: Vec<OsString>,
     },
+    /// Build the host and its plugins, and show on them what Toolbay does.
+    Demo,
+    /// Measure calls, and compare with the targets.
+    Bench {
+        /// Fail where a target is missed; only a quiet machine can tell.
+        #[arg(long)]
+        strict: bool,
+    },
+    /// Do all that is done before a change is accepted: the script .ci/run.
+    Ci,
 }
 
 fn main() -> ExitCode {
@@ -52,6 +65,19 @@ fn run(task: Task) -> anyhow::Result<ExitCode> {
             println!("tidy: no findings");
         }
         Task::Test { extra } => test::run(&checkout, &extra)?,
+        Task::Demo => demo::run(&checkout, &mut std::io::stdout().lock())?,
+        Task::Bench { strict } => {
+            let summary = bench::run(&checkout)?;
+            println!("{}", summary.table());
+            if strict && summary.missed() > 0 {
+                anyhow::bail!("{} targets missed", summary.missed());
+            }
+        }
+        Task::Ci => {
+            let script = checkout.root().join(".ci/run");
+            let status = Command::new("bash").arg(script).status()?;
+            anyhow::ensure!(status.success(), "expected .ci/run to succeed, found {status}");
+        }
     }
     Ok(ExitCode::SUCCESS)
 }
