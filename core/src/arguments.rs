@@ -8,6 +8,7 @@ use serde_json::{Value, value::RawValue};
 use thiserror::Error;
 
 pub use self::violation::Violation;
+use self::violation::violations;
 use crate::{
     caller::Caller,
     definition::ToolDefinition,
@@ -156,7 +157,7 @@ pub(crate) fn validate(
     let definition = authorized.entry().definition();
     let validator = definition.validator().map_err(ArgumentsError::Schema)?;
     if !validator.is_valid(&value) {
-        let violations = violation::all(validator, definition.schema(), &value);
+        let violations = violations(validator, definition.schema(), &value, arguments.len());
         return Err(ArgumentsError::Invalid { violations });
     }
     Ok(ValidCall { authorized, arguments })

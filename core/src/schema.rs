@@ -180,12 +180,14 @@ impl Validator {
         self.schema.is_valid(arguments) && self.blank(arguments).next().is_none()
     }
 
-    /// Everything in which the value misses the schema; blank arguments are told by [`Validator::blank`].
-    pub(crate) fn errors<'v>(
-        &'v self,
-        arguments: &'v Value,
-    ) -> impl Iterator<Item = ValidationError<'v>> {
-        self.schema.iter_errors(arguments)
+    /// Everything in which the value misses the schema, found at once; blank arguments are told by [`Validator::blank`].
+    pub(crate) fn errors<'v>(&'v self, arguments: &'v Value) -> Vec<ValidationError<'v>> {
+        self.schema.iter_errors(arguments).collect()
+    }
+
+    /// The first thing in which the value misses the schema.
+    pub(crate) fn first_error<'v>(&'v self, arguments: &'v Value) -> Option<ValidationError<'v>> {
+        self.schema.validate(arguments).err()
     }
 
     /// The required arguments that are blank and must not be.

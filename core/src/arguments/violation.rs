@@ -45,10 +45,23 @@ impl fmt::Display for Violation {
     }
 }
 
-/// Everything in which the arguments miss the schema, up to [`MAX_VIOLATIONS`].
-pub(super) fn all(validator: &Validator, schema: &Schema, arguments: &Value) -> Vec<Violation> {
+/// The most bytes of arguments in which every violation is looked for. The validator finds them all at once, and those of a
+/// megabyte of wrong items fill a hundred.
+const MAX_SEARCHED: usize = 64 * 1024;
+
+/// In what arguments of this many `bytes` miss the schema: everything, up to [`MAX_VIOLATIONS`], or the first thing in large ones.
+pub(super) fn violations(
+    validator: &Validator,
+    schema: &Schema,
+    arguments: &Value,
+    bytes: usize,
+) -> Vec<Violation> {
     let schema: Value = serde_json::from_str(schema.as_str()).unwrap_or_default();
-    let missed = validator.errors(arguments).flat_map(|error| violations(&error, &schema));
+    let errors = match bytes <= MAX_SEARCHED {
+        true => validator.errors(arguments),
+        false => validator.first_error(arguments).into_iter().collect(),
+    };
+    let missed = errors.into_iter().flat_map(|error| described(&error, &schema));
     let blank = validator.blank(arguments).map(|name| Violation {
         argument: name.to_owned(),
         expected: "a text that is not blank (required)".to_owned(),
@@ -57,7 +70,7 @@ pub(super) fn all(validator: &Validator, schema: &Schema, arguments: &Value) -> 
     missed.chain(blank).take(MAX_VIOLATIONS).collect()
 }
 
-fn violations(error: &ValidationError<'_>, schema: &Value) -> Vec<Violation> {
+fn described(error: &ValidationError<'_>, schema: &Value) -> Vec<Violation> {
     let path = path(error.instance_path());
     match error.kind() {
         Missed::Required { property: Value::String(name) } => vec![Violation {

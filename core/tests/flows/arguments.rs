@@ -143,10 +143,17 @@ fn what_is_told_of_violations_is_bounded() {
     assert_eq!(message, expected);
 
     let unknown: Vec<String> =
-        (0..500).map(|n| format!(r#""{n:03}{}":1"#, "x".repeat(200))).collect();
+        (0..100).map(|n| format!(r#""{n:03}{}":1"#, "x".repeat(200))).collect();
     let message = refusal(SCHEMA, &format!("{{{}}}", unknown.join(",")));
     assert_eq!(message.matches("found an unknown name").count(), 10);
     assert!(message.len() < 10 * 400, "{} bytes", message.len());
+
+    let each = r#"{"type":"object","properties":{"a":{"items":{"type":"null"}}}}"#;
+    let message = refusal(each, &format!(r#"{{"a":[{}]}}"#, ["1"; 30].join(",")));
+    assert_eq!(message.matches("expected null").count(), 10);
+
+    let large = refusal(each, &format!(r#"{{"a":[{}]}}"#, ["1"; 40_000].join(",")));
+    assert_eq!(large, r#"argument "a[0]": expected null, found 1"#);
 
     let many: Vec<String> = (0..30).map(|n| n.to_string()).collect();
     let schema =

@@ -229,6 +229,26 @@ fn a_text_that_is_cut_beside_content_is_told_of() {
 }
 
 #[test]
+fn everything_readable_of_a_resource_counts() {
+    let (x, y) = ("x".repeat(40), "y".repeat(40));
+    let blocks = [
+        format!(r#"{{"type":"resource","resource":{{"uri":"{x}","text":"{y}"}}}}"#),
+        format!(r#"{{"type":"resource","resource":{{"uri":"{x}","mimeType":"{y}","blob":""}}}}"#),
+        format!(r#"{{"type":"resource_link","uri":"{x}","name":"{y}"}}"#),
+        format!(
+            r#"{{"type":"resource_link","uri":"","name":"","title":"{x}","description":"{y}"}}"#
+        ),
+    ];
+    for block in blocks {
+        let content = format!(r#"{{"content":[{block}]}}"#);
+        let whole = reply_to(raw("", content.clone()), text_limit(80)).unwrap();
+        assert!(!whole.truncated(), "{block}");
+        let cut = reply_to(raw("", content), text_limit(75)).unwrap();
+        assert!(cut.truncated() && cut.content().unwrap()[0].as_text().is_some(), "{block}");
+    }
+}
+
+#[test]
 fn media_over_their_limit_are_replaced_by_words() {
     let image = |bytes: usize| {
         format!(r#"{{"type":"image","data":"{}","mimeType":"m"}}"#, "A".repeat(bytes))
