@@ -2,18 +2,23 @@
 
 mod home;
 mod scene;
+mod session;
 
-use std::io::{self, Write};
+use std::{
+    io::{self, Write},
+    process::Command,
+};
 
-use cargo_metadata::camino::Utf8PathBuf;
+use cargo_metadata::camino::{Utf8Path, Utf8PathBuf};
 
-use self::{home::Home, scene::SCENES};
+use self::{home::Home, scene::SCENES, session::SESSION};
 use crate::{
     checkout::Checkout,
     steps::{StepError, Steps},
 };
 
 pub use scene::Surprise;
+pub use session::BrokenSession;
 
 /// Why the demonstration did not show what it should.
 #[derive(Debug, thiserror::Error)]
@@ -49,6 +54,9 @@ pub enum DemoError {
         #[source]
         surprise: Surprise,
     },
+    /// A client's session went otherwise than it should.
+    #[error("a session of an MCP client went otherwise than it should")]
+    Session(#[from] BrokenSession),
     /// What happened can't be told.
     #[error("the output can't be written")]
     Output(#[source] io::Error),
@@ -63,6 +71,9 @@ const PLUGINS: [&str; 4] = [
     "toolbay-fixture-misbehaving",
 ];
 
+/// The arguments by which the host serves an MCP client on its standard streams.
+const SERVE: [&str; 2] = ["serve", "--stdio"];
+
 /// Builds the host and the plugins, gives them a fresh home in the target folder, runs one command after the other and writes what
 /// happens to `out`.
 ///
@@ -76,26 +87,36 @@ pub fn run(checkout: &Checkout, out: &mut impl Write) -> Result<(), DemoError> {
 
     let home = Home::create(checkout, &PLUGINS)?;
     let host = checkout.target().join("release").join(HOST);
-    let mut tell = |text: String| writeln!(out, "{text}").map_err(DemoError::Output);
-    tell(format!("Below, toolbay is {host} --home {}", home.path()))?;
+    tell(out, &format!("Below, toolbay is {host} --home {}", home.path()))?;
     for scene in SCENES {
-        tell(format!("\n# {}\n$ {}", scene.shows, scene.command()))?;
+        tell(out, &format!("\n# {}\n$ {}", scene.shows, scene.command()))?;
         let played = scene.play(&host, home.path())?;
-        tell(played.output().trim_end().to_owned())?;
+        tell(out, played.output().trim_end())?;
         played.check(scene)?;
     }
-    tell(format!(
-        "\n# All of it happened as it should. This connects an MCP client to the same home:\n{}",
-        client_configuration(&host, &home)
-    ))
+    tell(out, "\n# In one process, a panic and the calls after it\n$ toolbay serve --stdio")?;
+    let mut server = Command::new(&host);
+    server.args(["--home", home.path().as_str()]).args(SERVE);
+    session::play(SESSION, &mut server, out)?;
+    let configuration = client_configuration(&host, &home);
+    tell(
+        out,
+        "\n# All of it happened as it should. This connects an MCP client to the same home:",
+    )?;
+    tell(out, &configuration)
 }
 
-fn client_configuration(host: &Utf8PathBuf, home: &Home) -> String {
+fn tell(out: &mut impl Write, text: &str) -> Result<(), DemoError> {
+    writeln!(out, "{text}").map_err(DemoError::Output)
+}
+
+fn client_configuration(host: &Utf8Path, home: &Home) -> String {
+    let args = [&["--home", home.path().as_str()][..], &SERVE].concat();
     let configuration = serde_json::json!({
         "mcpServers": {
             "toolbay": {
                 "command": host,
-                "args": ["--home", home.path(), "serve", "--stdio"],
+                "args": args,
             },
         },
     });
