@@ -11,7 +11,11 @@ use std::{
 
 use cargo_metadata::camino::{Utf8Path, Utf8PathBuf};
 
-use self::{home::Home, scene::SCENES, session::SESSION};
+use self::{
+    home::Home,
+    scene::SCENES,
+    session::{PATIENCE, SESSION},
+};
 use crate::{
     checkout::Checkout,
     steps::{StepError, Steps},
@@ -97,7 +101,7 @@ pub fn run(checkout: &Checkout, out: &mut impl Write) -> Result<(), DemoError> {
     tell(out, "\n# In one process, a panic and the calls after it\n$ toolbay serve --stdio")?;
     let mut server = Command::new(&host);
     server.args(["--home", home.path().as_str()]).args(SERVE);
-    session::play(SESSION, &mut server, out)?;
+    session::play(SESSION, PATIENCE, &mut server, out)?;
     let configuration = client_configuration(&host, &home);
     tell(
         out,

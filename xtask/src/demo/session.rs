@@ -1,17 +1,17 @@
 //! One MCP session: a client's requests to one host process, of which one makes a plugin panic.
 
 use std::{
-    io::{self, BufRead, BufReader, Write},
-    process::{Command, Stdio},
-    sync::mpsc,
+    io::{self, BufRead, BufReader, Read, Write},
+    process::{Command, ExitStatus, Stdio},
+    sync::mpsc::{self, Receiver, TryRecvError},
     thread,
     time::Duration,
 };
 
 use super::DemoError;
 
-/// How long a reply may take. A call takes far less than a second; this only ends a demonstration that would hang.
-const PATIENCE: Duration = Duration::from_secs(60);
+/// How long a host may take for a reply. A call takes far less than a second; this only ends a demonstration that would hang.
+pub(super) const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A message to the host.
 #[derive(Debug)]
@@ -45,8 +45,8 @@ pub(super) const SESSION: &[Message] = &[
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum BrokenSession {
-    /// No reply came.
-    #[error("expected a reply to {line} within {} s, found none", PATIENCE.as_secs())]
+    /// No reply came in time, or the host ended.
+    #[error("expected a reply to {line}, found none")]
     NoReply {
         /// The request.
         line: &'static str,
@@ -59,59 +59,68 @@ pub enum BrokenSession {
         /// The text.
         expected: &'static str,
     },
+    /// The host did not end well when its client left.
+    #[error("expected the host to end with exit code 0 when its client leaves, found {found}")]
+    End {
+        /// How it ended.
+        found: ExitStatus,
+    },
 }
 
 /// Sends the messages to one process, each after the reply to the one before, and writes both sides to `out`.
 pub(super) fn play(
     messages: &[Message],
+    patience: Duration,
     host: &mut Command,
     out: &mut impl Write,
 ) -> Result<(), DemoError> {
     let program = host.get_program().to_string_lossy().into_owned();
     let run = |cause| DemoError::Run { path: program.clone().into(), cause };
-    let mut process = host
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::null())
-        .spawn()
-        .map_err(run)?;
-    let outcome = match (process.stdin.take(), process.stdout.take()) {
-        (Some(to_host), Some(from_host)) => {
-            let (sender, replies) = mpsc::channel();
-            thread::spawn(move || {
-                for line in BufReader::new(from_host).lines().map_while(Result::ok) {
-                    if sender.send(line).is_err() {
-                        break;
-                    }
-                }
-            });
-            converse(messages, to_host, &replies, out)
-        }
-        _ => Err(run(io::ErrorKind::BrokenPipe.into())),
+    let streams = host.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+    let mut process = streams.spawn().map_err(run)?;
+    let (Some(to_host), Some(from_host)) = (process.stdin.take(), process.stdout.take()) else {
+        return Err(run(io::ErrorKind::BrokenPipe.into()));
     };
-    // Its input is closed now, which ends a host; one that hangs is ended.
-    if outcome.is_err() {
+    let replies = lines_of(from_host);
+    let outcome = converse(messages, patience, to_host, &replies, out);
+    // Its input is closed now. A host that keeps its output open does not leave, and is ended.
+    while outcome.is_ok() && replies.recv_timeout(patience).is_ok() {}
+    if outcome.is_err() || replies.try_recv() == Err(TryRecvError::Empty) {
         process.kill().map_err(run)?;
     }
-    process.wait().map_err(run)?;
-    outcome
+    let found = process.wait().map_err(run)?;
+    outcome?;
+    if found.success() { Ok(()) } else { Err(BrokenSession::End { found }.into()) }
+}
+
+/// The lines of a stream as they come; the channel closes with the stream.
+fn lines_of(stream: impl Read + Send + 'static) -> Receiver<String> {
+    let (sender, lines) = mpsc::channel();
+    thread::spawn(move || {
+        for line in BufReader::new(stream).lines().map_while(Result::ok) {
+            if sender.send(line).is_err() {
+                break;
+            }
+        }
+    });
+    lines
 }
 
 fn converse(
     messages: &[Message],
+    patience: Duration,
     mut to_host: impl Write,
-    replies: &mpsc::Receiver<String>,
+    replies: &Receiver<String>,
     out: &mut impl Write,
 ) -> Result<(), DemoError> {
-    for message in messages {
-        writeln!(out, "> {}", message.line).map_err(DemoError::Output)?;
-        let sent = writeln!(to_host, "{}", message.line).and_then(|()| to_host.flush());
-        let Some(expected) = message.reply else { continue };
-        let line = message.line;
-        let reply = sent.ok().and_then(|()| replies.recv_timeout(PATIENCE).ok());
+    for Message { line, reply } in messages {
+        writeln!(out, "> {line}").map_err(DemoError::Output)?;
+        let sent = writeln!(to_host, "{line}").and_then(|()| to_host.flush());
+        let Some(texts) = reply else { continue };
+        let reply = sent.ok().and_then(|()| replies.recv_timeout(patience).ok());
         let reply = reply.ok_or(BrokenSession::NoReply { line })?;
         writeln!(out, "< {reply}").map_err(DemoError::Output)?;
-        if let Some(expected) = expected.iter().find(|text| !reply.contains(**text)) {
+        if let Some(expected) = texts.iter().find(|text| !reply.contains(**text)) {
             return Err(BrokenSession::Silence { line, expected }.into());
         }
     }
@@ -128,34 +137,47 @@ mod tests {
         Message { line: "bye", reply: Some(&["bye"]) },
     ];
 
-    /// Has the conversation with a shell script instead of the host.
-    fn outcome(script: &str) -> (Option<BrokenSession>, String) {
+    /// Has the conversation with a shell script instead of the host: what broke, and what was shown.
+    fn outcome(script: &str, patience: Duration) -> (Option<String>, String) {
         let mut out = Vec::new();
-        let broken = match play(MESSAGES, Command::new("sh").args(["-c", script]), &mut out) {
+        let mut host = Command::new("sh");
+        let broken = match play(MESSAGES, patience, host.args(["-c", script]), &mut out) {
             Ok(()) => None,
-            Err(DemoError::Session(broken)) => Some(broken),
+            Err(DemoError::Session(broken)) => Some(broken.to_string()),
             Err(other) => panic!("{other:?}"),
         };
         (broken, String::from_utf8(out).unwrap())
     }
 
+    const ANSWERS: &str = "while read -r line; do [ \"$line\" = note ] || echo \"$line you\"; done";
+
     #[test]
     fn both_sides_are_shown() {
-        let script = "while read -r line; do [ \"$line\" = note ] || echo \"$line you\"; done";
-        let (broken, shown) = outcome(script);
+        let (broken, shown) = outcome(ANSWERS, PATIENCE);
         assert_eq!(broken, None);
         assert_eq!(shown, "> hello\n< hello you\n> note\n> bye\n< bye you\n");
     }
 
     #[test]
-    fn a_wrong_reply_and_a_dead_host_are_named() {
-        use BrokenSession::{NoReply, Silence};
+    fn what_the_host_does_wrong_is_named() {
+        let hangs = "exec tail -f /dev/null";
+        let no_reply = |line| format!("expected a reply to {line}, found none");
+        let silence = "expected you in the reply to hello, found it nowhere".to_owned();
+        let end = |found| {
+            format!(
+                "expected the host to end with exit code 0 when its client leaves, found {found}"
+            )
+        };
         for (script, expected) in [
-            ("read -r line; echo $line; cat", Silence { line: "hello", expected: "you" }),
-            ("read -r line; echo $line you", NoReply { line: "bye" }),
-            ("exit 1", NoReply { line: "hello" }),
+            (format!("echo hello; {hangs}"), silence),
+            ("read -r line; echo $line you".to_owned(), no_reply("bye")),
+            (hangs.to_owned(), no_reply("hello")),
+            ("exit 1".to_owned(), no_reply("hello")),
+            (format!("{ANSWERS}; exit 3"), end("exit status: 3")),
+            (format!("{ANSWERS}; {hangs}"), end("signal: 9 (SIGKILL)")),
         ] {
-            assert_eq!(outcome(script).0, Some(expected), "{script}");
+            let patience = Duration::from_secs(if script.contains(hangs) { 3 } else { 60 });
+            assert_eq!(outcome(&script, patience).0, Some(expected), "{script}");
         }
     }
 }

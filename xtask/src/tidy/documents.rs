@@ -59,12 +59,18 @@ mod tests {
 
     #[test]
     fn paths_and_links_lead_somewhere() {
-        let tree = Tree::new(["core/src/lib.rs", "docs/abi.md", "docs/img/map.svg", "README.md"]);
+        let tree = Tree::new([
+            "README.md",
+            "core/src/lib.rs",
+            "docs/abi.md",
+            "docs/core/map.md",
+            "docs/img/map.svg",
+        ]);
         for (text, expected) in [
             ("See `core/src/lib.rs`.", None),
             ("See `core/`.", None),
             ("See `./core/src`.", None),
-            ("See `img/map.svg`.", None),
+            ("See `core/map.md` beside it, and `img/map.svg`.", None),
             ("One\n\nSee `core/src/gone.rs`.", Some((3, Rule::Path))),
             ("See `docs/gone.md`.", Some((1, Rule::Path))),
             ("Call `tools/list` on `x/y`, not `core`.", None),
