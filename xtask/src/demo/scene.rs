@@ -65,7 +65,7 @@ pub(super) const SCENES: &[Scene] = &[
     },
     Scene {
         shows: "A look at what was found",
-        arguments: &["call", "code_read", "path=plugin-api/src/export.rs", "start=1", "lines=3"],
+        arguments: &["call", "code_read", "path=plugin-api/src/export.rs", "line_count=3"],
         ends: End::Success,
         says: &["The export macro"],
     },
@@ -89,9 +89,9 @@ pub(super) const SCENES: &[Scene] = &[
     },
     Scene {
         shows: "The same plugin answers the next call",
-        arguments: &["call", "misbehave", "mode=none"],
+        arguments: &["call", "misbehave", "mode=well"],
         ends: End::Success,
-        says: &[],
+        says: &["well"],
     },
 ];
 

@@ -32,8 +32,8 @@ pub(super) const SESSION: &[Message] = &[
         reply: Some(&[r#""id":2"#, r#""isError":true"#]),
     },
     Message {
-        line: r#"{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"misbehave","arguments":{"mode":"none"}}}"#,
-        reply: Some(&[r#""id":3"#, r#""isError":false"#]),
+        line: r#"{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"misbehave","arguments":{"mode":"well"}}}"#,
+        reply: Some(&[r#""id":3"#, r#""text":"well""#]),
     },
     Message {
         line: r#"{"jsonrpc":"2.0","id":4,"method":"tools/call","params":{"name":"greet","arguments":{"language":"de"}}}"#,

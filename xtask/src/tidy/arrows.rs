@@ -103,8 +103,9 @@ struct Confined {
 }
 
 const CONFINED: &[Confined] = &[
-    // Its types cross the boundary, and the frozen package alone decides which; the others use them through it.
-    Confined { package: "abi_stable", to: &[Part::Abi] },
+    // Its types cross the boundary, and the frozen package alone decides which; the others use them through it. A fixture may make
+    // the root module that the frozen package can't make: a wrong one.
+    Confined { package: "abi_stable", to: &[Part::Abi, Part::Fixture] },
     // Opening a library runs its code. The loader does it after all checks; the benchmarks measure it bare.
     Confined { package: "libloading", to: &[Part::Loader, Part::Tests] },
     // Everything below the host is synchronous, so that an embedder chooses the runtime. A plugin may bring its own.
@@ -307,6 +308,7 @@ mod tests {
             ("toolbay-abi", "abi_stable", Normal, true),
             ("toolbay-loader", "abi_stable", Normal, false),
             ("toolbay-plugin-greeting", "abi_stable", Normal, false),
+            ("toolbay-fixture-hangs", "abi_stable", Normal, true),
             ("toolbay-loader", "libloading", Normal, true),
             ("toolbay-tests", "libloading", Development, true),
             ("toolbay", "libloading", Normal, false),
