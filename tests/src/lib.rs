@@ -1,1 +1,7 @@
-//! Not written yet.
+//! What the tests share: where the built libraries are, and homes to put them into.
+
+mod build;
+mod home;
+
+pub use build::{c_library, host_binary, library, python};
+pub use home::{Home, call, nobody};

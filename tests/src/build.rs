@@ -1,0 +1,84 @@
+//! Finds what cargo has built beside the running test, and builds what is not Rust.
+
+use std::{
+    env, fs,
+    path::{Path, PathBuf},
+    process::Command,
+};
+
+/// The library of a package that this crate depends on, by the package's name.
+///
+/// Cargo puts it beside the test binary, so that it is never an older build's.
+///
+/// # Panics
+///
+/// Where it is not there.
+#[expect(clippy::panic, reason = "a test without its library has failed")]
+pub fn library(package: &str) -> PathBuf {
+    let path = beside_the_test().join(format!("lib{}.so", package.replace('-', "_")));
+    if !path.is_file() {
+        panic!(
+            "expected {} to be built: is {package} a dependency of toolbay-tests?",
+            path.display()
+        );
+    }
+    path
+}
+
+/// The host's binary.
+///
+/// # Panics
+///
+/// Where it is not built.
+#[expect(clippy::panic, reason = "a test without its host has failed")]
+pub fn host_binary() -> PathBuf {
+    let path = beside_the_test().parent().map(|folder| folder.join("toolbay")).unwrap_or_default();
+    if !path.is_file() {
+        panic!("expected {} to be built: run `cargo xtask test`", path.display());
+    }
+    path
+}
+
+/// A Python with the package `mcp`, or `None` where the machine has none and nobody insists.
+///
+/// `TOOLBAY_PYTHON` names it; with `TOOLBAY_REQUIRE_PYTHON` it must be there.
+///
+/// # Panics
+///
+/// Where somebody insists and it is not there.
+#[expect(clippy::panic, reason = "a test that must run and can't has failed")]
+pub fn python() -> Option<PathBuf> {
+    let python = env::var_os("TOOLBAY_PYTHON").map(PathBuf::from);
+    if python.is_none() && env::var_os("TOOLBAY_REQUIRE_PYTHON").is_some() {
+        panic!("expected TOOLBAY_PYTHON to name a Python with the package mcp");
+    }
+    python
+}
+
+/// Compiles a C source of `tests/fixtures/c` into a library.
+///
+/// # Panics
+///
+/// Where the compiler refuses it.
+#[expect(clippy::panic, reason = "a test without its library has failed")]
+pub fn c_library(source: &str, output: &Path, extra: &[&std::ffi::OsStr]) {
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/c").join(source);
+    let made = Command::new("cc")
+        .args(["-shared", "-fPIC", "-O1", "-Wall", "-Werror", "-o"])
+        .arg(output)
+        .arg(&source)
+        .args(extra)
+        .arg("-lpthread")
+        .output();
+    match made {
+        Ok(made) if made.status.success() => {}
+        Ok(made) => panic!("{}: {}", source.display(), String::from_utf8_lossy(&made.stderr)),
+        Err(error) => panic!("cc, the C compiler: {error}"),
+    }
+}
+
+#[expect(clippy::panic, reason = "a test that does not know where it is has failed")]
+fn beside_the_test() -> PathBuf {
+    let Ok(test) = env::current_exe().and_then(fs::canonicalize) else { panic!("no test binary") };
+    test.parent().map(Path::to_owned).unwrap_or_default()
+}

@@ -1,0 +1,134 @@
+//! Each library answers as itself: none through another's root module, and none because another failed before it.
+
+use std::{ffi::OsStr, fs, path::Path, time::Duration};
+
+use serde_json::json;
+use toolbay_abi::{note::TARGET, shape};
+use toolbay_loader::{Rejection, Stage};
+use toolbay_tests::{Home, c_library, call};
+
+const GREETING: &str = "toolbay-plugin-greeting";
+const ECHO: &str = "toolbay-fixture-echo";
+const OTHER_ROOT: &str = "toolbay-fixture-other-root";
+
+/// The macro that gives a C fixture a note that this host accepts.
+fn note_of(id: &str) -> String {
+    let note = json!({
+        "epoch": shape::EPOCH,
+        "digest": format!("{:016x}", shape::DIGEST),
+        "id": id,
+        "version": "1.0.0",
+        "panic": "unwind",
+        "target": TARGET,
+        "tools": [{ "name": "greet", "enabled": true, "effect": "read_only" }],
+    });
+    format!("-DNOTE_JSON={:?}", note.to_string())
+}
+
+fn codes(rejections: &[Rejection]) -> Vec<(Stage, &'static str)> {
+    rejections.iter().map(|one| (one.reason.stage, one.reason.code)).collect()
+}
+
+#[test]
+fn two_plugins_through_one_root_type_answer_as_themselves() {
+    let toolbay = Home::with(&[GREETING, ECHO]).refreshed();
+    assert_eq!(call(&toolbay, "greet", &json!({})).unwrap().model_text(), "Hello.");
+    assert_eq!(call(&toolbay, "echo", &json!({ "text": "me" })).unwrap().model_text(), "me");
+    let ids: Vec<_> = toolbay.providers().iter().map(|one| one.id.to_string()).collect();
+    assert_eq!(ids, ["echo", "greeting"]);
+}
+
+#[test]
+fn a_library_of_another_layout_fails_shortly_and_the_next_one_loads() {
+    let home = Home::new();
+    // First in the order of paths, so that it is opened before the good one.
+    fs::copy(toolbay_tests::library(OTHER_ROOT), home.plugin("a.so")).unwrap();
+    fs::copy(toolbay_tests::library(GREETING), home.plugin("b.so")).unwrap();
+    let toolbay = home.open();
+    let report = toolbay.refresh().unwrap();
+    assert_eq!(codes(&report.rejections), [(Stage::Load, "other_abi")]);
+    let found = &report.rejections[0].reason.found;
+    assert!(found.len() < 2_000, "{} bytes: {found}", found.len());
+    assert_eq!(call(&toolbay, "greet", &json!({})).unwrap().model_text(), "Hello.");
+    // And again, in the other order: a failure leaves nothing behind.
+    assert_eq!(codes(&toolbay.refresh().unwrap().rejections), [(Stage::Load, "other_abi")]);
+    assert_eq!(call(&toolbay, "greet", &json!({})).unwrap().model_text(), "Hello.");
+}
+
+#[test]
+fn a_library_without_a_root_module_that_links_a_plugin_is_no_plugin() {
+    let home = Home::with(&[GREETING]);
+    let plugin = toolbay_tests::library(GREETING);
+    let (note, runpath) =
+        (note_of("impostor"), format!("-Wl,-rpath,{}", plugin.parent().unwrap().display()));
+    let needed = OsStr::new("-Wl,--no-as-needed");
+    c_library(
+        "note_only.c",
+        &home.plugin("a.so"),
+        &[note.as_ref(), needed, plugin.as_os_str(), runpath.as_ref()],
+    );
+    let toolbay = home.open();
+    let report = toolbay.refresh().unwrap();
+    let codes = codes(&report.rejections);
+    assert!(codes.contains(&(Stage::Verify, "no_root_module")), "{codes:?}");
+    // It unwinds nothing either, which is how a library built with panic = "abort" looks.
+    assert!(codes.contains(&(Stage::Verify, "panic_abort")), "{codes:?}");
+    assert_eq!(toolbay.providers().len(), 1);
+    assert_eq!(call(&toolbay, "greet", &json!({})).unwrap().model_text(), "Hello.");
+}
+
+#[test]
+fn a_library_whose_header_check_fails_stays_mapped_for_the_thread_that_it_started() {
+    let home = Home::with(&[GREETING]);
+    let (note, folder) =
+        (note_of("starter"), format!("-DFOLDER={:?}", home.path().display().to_string()));
+    let unwinder = OsStr::new("-lgcc_s");
+    c_library(
+        "constructor_thread.c",
+        &home.plugin("a.so"),
+        &[note.as_ref(), folder.as_ref(), unwinder],
+    );
+    let toolbay = home.open();
+    let report = toolbay.refresh().unwrap();
+    assert_eq!(codes(&report.rejections), [(Stage::Load, "other_abi")]);
+
+    fs::write(home.path().join("go"), "").unwrap();
+    wait_for(&home.path().join("done"));
+    assert_eq!(call(&toolbay, "greet", &json!({})).unwrap().model_text(), "Hello.");
+}
+
+/// Waits for the fixture's answer; a thread whose code is gone would have ended the process instead.
+fn wait_for(path: &Path) {
+    for _ in 0..3_000 {
+        if path.exists() {
+            return;
+        }
+        std::thread::park_timeout(Duration::from_millis(10));
+    }
+    panic!("{} did not appear within 30 seconds", path.display());
+}
+
+#[test]
+fn of_one_provider_twice_the_higher_version_is_used_whatever_the_names() {
+    for names in [["a.so", "b.so"], ["b.so", "a.so"]] {
+        let home = Home::new();
+        let library = fs::read(toolbay_tests::library(GREETING)).unwrap();
+        let at = library.windows(17).position(|window| window == br#""version":"0.1.0""#).unwrap();
+        let mut newer = library.clone();
+        newer[at + 13] = b'2';
+        fs::write(home.plugin(names[0]), &library).unwrap();
+        fs::write(home.plugin(names[1]), &newer).unwrap();
+        let toolbay = home.open();
+        let report = toolbay.refresh().unwrap();
+        assert_eq!(codes(&report.rejections), [(Stage::Verify, "duplicate_provider")]);
+        assert_eq!(report.rejections[0].path, home.plugin(names[0]));
+        assert_eq!(toolbay.providers()[0].version, "0.2.0");
+    }
+}
+
+#[test]
+fn the_same_library_twice_is_one_plugin() {
+    let home = Home::with(&[GREETING]);
+    fs::copy(toolbay_tests::library(GREETING), home.plugin("copy.so")).unwrap();
+    assert_eq!(home.refreshed().providers().len(), 1);
+}
