@@ -44,58 +44,51 @@ pub enum BenchError {
     },
 }
 
-const SAMPLE: &str =
-    r#"{"measurements":[{"name":"call, 59 B","value":312.0,"unit":"ns","at_most":400.0}]}"#;
+const SAMPLE: &str = r#"[{"id":"call/b2/60B","ratio":1.21,"target":1.3,"holds":true}]"#;
 
-/// What the benchmark measured.
+/// What the benchmark measured: a list of ratios.
 #[derive(Debug, PartialEq, Deserialize)]
+#[serde(transparent)]
 pub struct Summary {
     measurements: Vec<Measurement>,
 }
 
 #[derive(Debug, PartialEq, Deserialize)]
 struct Measurement {
-    /// What was measured.
-    name: String,
-    value: f64,
-    /// The unit of both numbers, such as `ns`, or `x` for a ratio.
-    unit: String,
-    /// The target; none where the value is told for comparison only.
-    at_most: Option<f64>,
-}
-
-impl Measurement {
-    fn is_held(&self) -> Option<bool> {
-        self.at_most.map(|limit| self.value <= limit)
-    }
+    /// Subject, base and size.
+    id: String,
+    /// The time of the subject over that of the base, both measured by turns in one run.
+    ratio: f64,
+    /// The most that the ratio should be; none where it is told for comparison only.
+    target: Option<f64>,
+    /// Whether it is.
+    holds: Option<bool>,
 }
 
 impl Summary {
     /// How many targets were missed. Timings vary on machines that do other work, so a miss is no proof.
     #[must_use]
     pub fn missed(&self) -> usize {
-        self.measurements.iter().filter(|measured| measured.is_held() == Some(false)).count()
+        self.measurements.iter().filter(|measured| measured.holds == Some(false)).count()
     }
 
     /// The measurements as a table, one a line.
     #[must_use]
     pub fn table(&self) -> String {
         let mut table = Table::new();
-        table.load_style(presets::ASCII_MARKDOWN).set_header(["measured", "value", "at most", ""]);
+        table.load_style(presets::ASCII_MARKDOWN).set_header(["measured", "ratio", "at most", ""]);
         for measured in &self.measurements {
-            let number = |value: f64| {
-                Cell::new(format!("{value:.2} {}", measured.unit))
-                    .set_alignment(CellAlignment::Right)
-            };
-            let verdict = match measured.is_held() {
+            let number =
+                |value: f64| Cell::new(format!("{value:.3}")).set_alignment(CellAlignment::Right);
+            let verdict = match measured.holds {
                 None => "",
                 Some(true) => "held",
                 Some(false) => "MISSED",
             };
             table.add_row([
-                Cell::new(&measured.name),
-                number(measured.value),
-                measured.at_most.map_or_else(|| Cell::new(""), number),
+                Cell::new(&measured.id),
+                number(measured.ratio),
+                measured.target.map_or_else(|| Cell::new(""), number),
                 Cell::new(verdict),
             ]);
         }
@@ -145,30 +138,30 @@ mod tests {
     #[test]
     fn the_table_says_which_targets_were_held() {
         let summary = parsed(
-            r#"{"measurements":[
-                {"name":"call","value":312.04,"unit":"ns","at_most":400},
-                {"name":"crossing","value":1.25,"unit":"x","at_most":1.2},
-                {"name":"floor","value":2,"unit":"ns","at_most":null}
-            ],"machine":"any"}"#,
+            r#"[
+                {"id":"call/b2/60B","ratio":1.2104,"target":1.3,"holds":true},
+                {"id":"call/b2/4KiB","ratio":1.06,"target":1.05,"holds":false},
+                {"id":"function/b2/60B","ratio":0.5,"target":null,"holds":null}
+            ]"#,
         )
         .unwrap();
         assert_eq!(summary.missed(), 1);
         assert_eq!(
             summary.table(),
-            "| measured | value     | at most   |        |\n\
-             |----------|-----------|-----------|--------|\n\
-             | call     | 312.04 ns | 400.00 ns | held   |\n\
-             | crossing |    1.25 x |    1.20 x | MISSED |\n\
-             | floor    |   2.00 ns |           |        |"
+            "| measured        | ratio | at most |        |\n\
+             |-----------------|-------|---------|--------|\n\
+             | call/b2/60B     | 1.210 |   1.300 | held   |\n\
+             | call/b2/4KiB    | 1.060 |   1.050 | MISSED |\n\
+             | function/b2/60B | 0.500 |         |        |"
         );
     }
 
     #[test]
     fn another_form_is_refused() {
         assert!(parsed(SAMPLE).is_ok());
-        for text in ["", "[]", "{}", r#"{"measurements":[{"name":"call"}]}"#] {
+        for text in ["", "{}", r#"[{"id":"call"}]"#, r#"[{"id":"call","ratio":"1","target":1}]"#] {
             assert!(matches!(parsed(text), Err(BenchError::Malformed { .. })), "{text}");
         }
-        assert!(matches!(parsed(r#"{"measurements":[]}"#), Err(BenchError::Empty { .. })));
+        assert!(matches!(parsed("[]"), Err(BenchError::Empty { .. })));
     }
 }
