@@ -1,0 +1,13 @@
+//! The provider behind the entries that a host calls, on trees of files made for each test.
+
+#![expect(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    reason = "a panic is how a test fails, also in what tests share"
+)]
+
+mod config;
+mod hostile;
+mod read;
+mod search;
+mod tree;
