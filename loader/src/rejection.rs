@@ -47,8 +47,8 @@ pub struct Rejection {
     pub path: PathBuf,
     /// The provider, once the file has said which it is.
     pub provider: Option<String>,
-    /// Where it ended.
-    pub reason: Reason,
+    /// Where it ended, and why.
+    pub reason: Box<Reason>,
 }
 
 /// What was expected, what was found and what to do.
@@ -93,7 +93,11 @@ impl Reason {
 
     /// The rejection of a file for this reason.
     pub(crate) fn of(self, path: impl Into<PathBuf>, provider: Option<&str>) -> Rejection {
-        Rejection { path: path.into(), provider: provider.map(str::to_owned), reason: self }
+        Rejection {
+            path: path.into(),
+            provider: provider.map(str::to_owned),
+            reason: Box::new(self),
+        }
     }
 }
 

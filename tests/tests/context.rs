@@ -1,4 +1,5 @@
 //! What a plugin knows of its caller, and its way back to the host while a call runs.
+#![cfg(test)]
 
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 

@@ -1,4 +1,5 @@
 //! Files that are no plugins, or no longer: each is named and stops nothing, and none of them is opened as a library.
+#![cfg(test)]
 
 use std::{
     fs::{self, File},
@@ -54,8 +55,9 @@ fn what_is_no_regular_file_is_refused_and_never_waited_for() {
     let dangling = |home: &Home| symlink("/nowhere", home.plugin("x.so")).unwrap();
     let circle = |home: &Home| symlink("x.so", home.plugin("x.so")).unwrap();
     let socket = |home: &Home| drop(UnixListener::bind(home.plugin("x.so")).unwrap());
-    let cases: [(&str, &dyn Fn(&Home), &str); 5] = [
-        ("a pipe", &pipe, "not_a_regular_file"),
+    type Spoil<'a> = &'a dyn Fn(&Home);
+    let cases = [
+        ("a pipe", &pipe as Spoil<'_>, "not_a_regular_file"),
         ("a link", &link, "symbolic_link"),
         ("a dangling link", &dangling, "symbolic_link"),
         ("a link to itself", &circle, "symbolic_link"),

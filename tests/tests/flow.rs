@@ -1,4 +1,5 @@
 //! From a file in a plugin directory to a reply, and across a restart.
+#![cfg(test)]
 
 use std::fs;
 

@@ -1,4 +1,5 @@
 //! A plugin that panics, wherever it does, leaves the host and the other plugins well.
+#![cfg(test)]
 
 use std::thread;
 

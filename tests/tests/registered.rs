@@ -1,4 +1,5 @@
 //! What a provider lists against what its note declares, what it is configured with, and what of its answers gets through.
+#![cfg(test)]
 
 use serde_json::json;
 use toolbay_loader::{ReplyStatus, Stage};

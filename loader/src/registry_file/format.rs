@@ -6,8 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use thiserror::Error;
 use toolbay_core::{
-    Declarations, DefinitionError, NameError, Schema, SchemaError, ToolDefinition,
-    UnknownWord,
+    Declarations, DefinitionError, NameError, Schema, SchemaError, ToolDefinition, UnknownWord,
 };
 
 use super::Contents;

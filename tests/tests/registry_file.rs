@@ -1,0 +1,164 @@
+//! The registry file: what survives a restart, a crash, another release and another process.
+#![cfg(test)]
+
+use std::{fs, path::PathBuf, thread};
+
+use serde_json::{Value, json};
+use toolbay_loader::{RegistryFileError, Toolbay};
+use toolbay_tests::{Home, call};
+
+const GREETING: &str = "toolbay-plugin-greeting";
+const ECHO: &str = "toolbay-fixture-echo";
+
+fn file(home: &Home) -> PathBuf {
+    home.path().join("registry.json")
+}
+
+fn greets(toolbay: &Toolbay) -> bool {
+    call(toolbay, "greet", &json!({})).is_ok_and(|reply| reply.model_text() == "Hello.")
+}
+
+fn aside(home: &Home) -> Vec<String> {
+    let names = fs::read_dir(home.path()).unwrap().map(|entry| entry.unwrap().file_name());
+    names.map(|name| name.into_string().unwrap()).filter(|name| name.contains("aside")).collect()
+}
+
+#[test]
+fn the_same_plugins_make_the_same_bytes_whatever_their_order() {
+    let homes = [[GREETING, ECHO], [ECHO, GREETING]].map(|order| {
+        let home = Home::new();
+        for (name, package) in ["a.so", "b.so"].iter().zip(order) {
+            fs::copy(toolbay_tests::library(package), home.plugin(name)).unwrap();
+        }
+        home.refreshed();
+        fs::read_to_string(file(&home)).unwrap()
+    });
+    assert_eq!(homes[0], homes[1]);
+    let read: Value = serde_json::from_str(&homes[0]).unwrap();
+    let ids: Vec<_> =
+        read["registry"]["providers"].as_array().unwrap().iter().map(|one| &one["id"]).collect();
+    assert_eq!(ids, ["echo", "greeting"]);
+}
+
+#[test]
+fn a_refresh_that_finds_nothing_new_leaves_the_file_and_its_generation() {
+    let home = Home::with(&[GREETING]);
+    let toolbay = home.refreshed();
+    let before = fs::read(file(&home)).unwrap();
+    let again = toolbay.refresh().unwrap();
+    assert_eq!(again.generation, 1);
+    assert_eq!(fs::read(file(&home)).unwrap(), before);
+
+    home.install(ECHO);
+    assert_eq!(toolbay.refresh().unwrap().generation, 2);
+    assert_eq!(fs::read(home.path().join("registry.previous.json")).unwrap(), before);
+}
+
+#[test]
+fn a_damaged_file_is_reported_kept_and_replaced_by_the_next_refresh_alone() {
+    let whole = {
+        let home = Home::with(&[GREETING]);
+        home.refreshed();
+        fs::read(file(&home)).unwrap()
+    };
+    let mut flipped = whole.clone();
+    let middle = flipped.len() / 2;
+    flipped[middle] ^= 1;
+    let cases: [(&str, &[u8]); 4] = [
+        ("cut", &whole[..whole.len() - 20]),
+        ("flipped", &flipped),
+        ("empty", b""),
+        ("other JSON", br#"{"format": 1, "checksum": "", "registry": {}}"#),
+    ];
+    for (name, damaged) in cases {
+        let home = Home::with(&[GREETING]);
+        home.refreshed();
+        fs::write(file(&home), damaged).unwrap();
+        let toolbay = home.open();
+        let problem = toolbay.registry_problem().unwrap();
+        assert!(matches!(*problem, RegistryFileError::Damaged { .. }), "{name}: {problem}");
+        assert_eq!(fs::read(file(&home)).unwrap(), damaged, "{name}: reading changes nothing");
+
+        toolbay.refresh().unwrap();
+        assert!(toolbay.registry_problem().is_none(), "{name}");
+        assert!(greets(&toolbay) && greets(&home.open()), "{name}");
+        let aside = aside(&home);
+        assert_eq!(aside, ["registry.aside-1.json"], "{name}");
+        assert_eq!(
+            fs::read(home.path().join(&aside[0])).unwrap(),
+            damaged,
+            "{name}: nothing is lost"
+        );
+    }
+}
+
+#[test]
+fn the_previous_version_serves_while_the_file_is_damaged() {
+    let home = Home::with(&[GREETING]);
+    home.refreshed();
+    home.install(ECHO);
+    home.refreshed();
+    fs::write(file(&home), "{").unwrap();
+    let toolbay = home.open();
+    assert!(greets(&toolbay), "from the previous version");
+    assert_eq!(
+        call(&toolbay, "echo", &json!({ "text": "x" })).unwrap_err().code(),
+        "not_registered"
+    );
+    assert_eq!(toolbay.refresh().unwrap().generation, 2, "counted on from the previous version");
+}
+
+#[test]
+fn a_file_of_another_release_is_kept_for_it() {
+    let home = Home::with(&[GREETING]);
+    home.refreshed();
+    let newer = r#"{"format": 2, "registry": "in a form that this release does not know"}"#;
+    fs::write(file(&home), newer).unwrap();
+    let toolbay = home.open();
+    let problem = toolbay.registry_problem().unwrap();
+    assert!(matches!(*problem, RegistryFileError::OtherFormat { found: 2, .. }), "{problem}");
+    assert!(!greets(&toolbay), "nothing is guessed from it");
+    toolbay.refresh().unwrap();
+    assert!(greets(&toolbay));
+    assert_eq!(fs::read_to_string(home.path().join("registry.aside-1.json")).unwrap(), newer);
+}
+
+#[test]
+fn a_library_in_the_store_that_was_changed_is_not_opened() {
+    let home = Home::with(&[GREETING]);
+    home.refreshed();
+    let hash = home.open().providers()[0].hash;
+    let copy = home.path().join("store").join(hash.to_string()).join("greeting-0.1.0.so");
+    let mut bytes = fs::read(&copy).unwrap();
+    *bytes.last_mut().unwrap() ^= 1;
+    fs::remove_file(&copy).unwrap();
+    fs::write(&copy, bytes).unwrap();
+
+    let toolbay = home.open();
+    let error = call(&toolbay, "greet", &json!({})).unwrap_err();
+    assert_eq!(error.code(), "unavailable");
+    let source = std::error::Error::source(&error).and_then(std::error::Error::source).unwrap();
+    assert!(source.to_string().contains("changed_in_store"), "{source}");
+    toolbay.refresh().unwrap();
+    assert!(greets(&toolbay), "a refresh copies it again");
+}
+
+#[test]
+fn refreshes_at_once_leave_a_whole_file_and_count_each_change() {
+    let home = Home::with(&[GREETING]);
+    home.refreshed();
+    thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| {
+                let toolbay = home.open();
+                for _ in 0..3 {
+                    toolbay.refresh().unwrap();
+                    assert!(greets(&home.open()));
+                }
+            });
+        }
+    });
+    let toolbay = home.open();
+    assert!(toolbay.registry_problem().is_none());
+    assert_eq!(toolbay.refresh().unwrap().generation, 1, "nothing changed");
+}
