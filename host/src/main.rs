@@ -1,2 +1,20 @@
-//! Not written yet.
-fn main() {}
+//! The program `toolbay`: everything is in the library.
+
+use std::{
+    io::{self, Write},
+    process::ExitCode,
+};
+
+use toolbay::{Exit, Stdio};
+
+fn main() -> ExitCode {
+    // Before anything else, so that no code of a plugin ever sees the real output.
+    match Stdio::take() {
+        Ok(stdio) => toolbay::run(std::env::args_os(), stdio),
+        Err(error) => {
+            // Nobody is left to tell where standard error can't be written to.
+            let _ = writeln!(io::stderr(), "error: {error}");
+            Exit::Unavailable.into()
+        }
+    }
+}

@@ -1,0 +1,123 @@
+//! The command line.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand};
+use clap_complete::Shell;
+use toolbay_loader::{ActorName, AgentName};
+
+use crate::exit::Exit;
+
+/// Lets language models use tools from native plugins
+#[derive(Debug, Parser)]
+#[command(name = "toolbay", version, after_help = Exit::HELP)]
+pub(crate) struct Cli {
+    /// The home folder: configuration, plugins, registry and audit log [default: $TOOLBAY_HOME, or toolbay in the data folder]
+    #[arg(long, global = true, value_name = "DIR")]
+    pub(crate) home: Option<PathBuf>,
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Find the plugins and register their tools
+    Refresh(RefreshArgs),
+    /// Show the tools
+    List(ListArgs),
+    /// Show what a plugin says about itself, without running it
+    Inspect(InspectArgs),
+    /// Call a tool
+    Call(CallArgs),
+    /// Offer the tools to a client of the Model Context Protocol
+    Serve(ServeArgs),
+    /// Print a script that completes commands in a shell
+    Completions(CompletionsArgs),
+}
+
+/// Who calls.
+#[derive(Debug, Args)]
+pub(crate) struct CallerArgs {
+    /// The agent to work as, one that the configuration names
+    #[arg(long, value_name = "NAME")]
+    pub(crate) agent: Option<AgentName>,
+    /// The user to call as; otherwise the call is anonymous
+    #[arg(long = "as", value_name = "USER")]
+    pub(crate) user: Option<ActorName>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct RefreshArgs {
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Show the files that are no plugins, too
+    #[arg(long, short)]
+    pub(crate) verbose: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ListArgs {
+    /// Show the tools that can't be used too, with the reason
+    #[arg(long)]
+    pub(crate) all: bool,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) caller: CallerArgs,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct InspectArgs {
+    /// A plugin's file, or the id of a registered provider
+    #[arg(value_name = "FILE|PROVIDER")]
+    pub(crate) subject: PathBuf,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct CallArgs {
+    /// The name of the tool
+    pub(crate) tool: String,
+    /// A JSON object, `-` for one on standard input, or pairs
+    ///
+    /// The tool's schema says what the value in key=value is: a text stays a text, numbers and true or false are read as such, and
+    /// a list is given by repeating its key. In key:=JSON the value is JSON whatever the schema says.
+    #[arg(value_name = "JSON|KEY=VALUE")]
+    pub(crate) arguments: Vec<String>,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) caller: CallerArgs,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ServeArgs {
+    /// Speak the protocol on standard input and output
+    #[arg(long, required = true)]
+    pub(crate) stdio: bool,
+    #[command(flatten)]
+    pub(crate) caller: CallerArgs,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct CompletionsArgs {
+    /// The shell
+    pub(crate) shell: Shell,
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+
+    #[test]
+    fn the_definition_has_no_contradiction() {
+        Cli::command().debug_assert();
+    }
+}

@@ -1,0 +1,152 @@
+//! `toolbay refresh`: finds the plugins and registers their tools.
+
+use serde::Serialize;
+use toolbay_loader::{Collision, ProviderId, ProviderStatus, RefreshReport, Rejection, ToolName};
+
+use crate::{
+    cli::RefreshArgs,
+    commands::{
+        CommandError,
+        row::{ReasonRow, path_text, reason_lines},
+        suggest_refresh,
+    },
+    config::{self, HostConfig},
+    exit::Exit,
+    nearest::nearest,
+    output::{Output, Table},
+    report,
+};
+
+#[derive(Serialize)]
+struct ReportJson<'a> {
+    generation: u64,
+    providers: Vec<ProviderJson<'a>>,
+    rejections: Vec<RejectionJson<'a>>,
+    collisions: Vec<String>,
+    ignored: Vec<IgnoredJson>,
+}
+
+#[derive(Serialize)]
+struct ProviderJson<'a> {
+    id: &'a str,
+    version: &'a str,
+    hash: String,
+    tools: Vec<&'a str>,
+    not_listed: Vec<&'a str>,
+}
+
+#[derive(Serialize)]
+struct RejectionJson<'a> {
+    path: String,
+    provider: Option<&'a str>,
+    #[serde(flatten)]
+    reason: ReasonRow<'a>,
+}
+
+#[derive(Serialize)]
+struct IgnoredJson {
+    path: String,
+    what: &'static str,
+}
+
+/// A plugin that was not taken is the news of this command, and so is its exit code.
+pub(super) fn refresh(
+    args: &RefreshArgs,
+    config: HostConfig,
+    output: &mut Output,
+) -> Result<Exit, CommandError> {
+    // Without the warning about the registry file: it is what gets replaced.
+    let toolbay = toolbay_loader::Toolbay::open(config.loader)?;
+    let report = toolbay.refresh()?;
+    let configured: Vec<&ProviderId> = toolbay.config().providers.keys().collect();
+    warn_of_unknown_providers(&configured, &report);
+    if args.json {
+        output.json(&json(&report))?;
+    } else {
+        show(&report, args.verbose, output)?;
+        if report.providers.is_empty() && report.rejections.is_empty() {
+            suggest_refresh(toolbay.config());
+        }
+    }
+    let everything = report.rejections.is_empty();
+    Ok(if everything { Exit::Done } else { Exit::Refused })
+}
+
+/// The configuration of a provider that is not there is more often a typing mistake than a plan.
+fn warn_of_unknown_providers(configured: &[&ProviderId], report: &RefreshReport) {
+    let found = || {
+        let registered = report.providers.iter().map(|provider| provider.id.as_str());
+        registered.chain(report.rejections.iter().filter_map(|one| one.provider.as_deref()))
+    };
+    for id in configured.iter().filter(|id| !found().any(|found| found == id.as_str())) {
+        let near = nearest(id.as_str(), found());
+        let near = near.map(|near| format!("; did you mean {near:?}?")).unwrap_or_default();
+        report::warning(&format!(
+            "{} configures provider {:?}, which no plugin is{near}",
+            config::FILE_NAME,
+            id.as_str()
+        ));
+    }
+}
+
+fn json(report: &RefreshReport) -> ReportJson<'_> {
+    let providers = report.providers.iter().map(|provider| ProviderJson {
+        id: provider.id.as_str(),
+        version: &provider.version,
+        hash: provider.hash.to_string(),
+        tools: provider.tools.iter().map(ToolName::as_str).collect(),
+        not_listed: not_listed(provider).collect(),
+    });
+    let rejections = report.rejections.iter().map(|Rejection { path, provider, reason }| {
+        let (path, reason) = (path_text(path), ReasonRow::of(reason));
+        RejectionJson { path, provider: provider.as_deref(), reason }
+    });
+    let ignored =
+        report.ignored.iter().map(|(path, what)| IgnoredJson { path: path_text(path), what });
+    ReportJson {
+        generation: report.generation,
+        providers: providers.collect(),
+        rejections: rejections.collect(),
+        collisions: report.collisions.iter().map(Collision::to_string).collect(),
+        ignored: ignored.collect(),
+    }
+}
+
+fn show(report: &RefreshReport, verbose: bool, output: &mut Output) -> Result<(), CommandError> {
+    if !report.providers.is_empty() {
+        let mut table = Table::new(["PROVIDER", "VERSION", "TOOLS"]);
+        for provider in &report.providers {
+            table.row([provider.id.as_str(), &provider.version, &tools(provider)]);
+        }
+        output.table(table)?;
+    }
+    for Rejection { path, provider, reason } in &report.rejections {
+        let provider = provider.as_ref().map(|id| format!(", provider {id}")).unwrap_or_default();
+        output.text(&format!("not taken: {}{provider}", path.display()))?;
+        output.text(&reason_lines(reason))?;
+    }
+    for collision in &report.collisions {
+        output.text(&format!("collision: {collision}"))?;
+    }
+    for (path, what) in report.ignored.iter().filter(|_| verbose) {
+        output.text(&format!("ignored: {}: {what}", path.display()))?;
+    }
+    Ok(())
+}
+
+fn tools(provider: &ProviderStatus) -> String {
+    let listed: Vec<&str> = provider.tools.iter().map(ToolName::as_str).collect();
+    let others = not_listed(provider).count();
+    match (listed.as_slice(), others) {
+        ([], 0) => "none".to_owned(),
+        ([], others) => format!("none of its {others}: does it need a configuration?"),
+        (listed, 0) => listed.join(", "),
+        (listed, others) => format!("{}; {others} not listed", listed.join(", ")),
+    }
+}
+
+/// The tools that the provider declares and does not list now.
+fn not_listed(provider: &ProviderStatus) -> impl Iterator<Item = &str> {
+    let declared = provider.declared.iter().map(|tool| &tool.name);
+    declared.filter(|name| !provider.tools.contains(name)).map(ToolName::as_str)
+}

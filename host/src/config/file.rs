@@ -1,0 +1,96 @@
+//! The shape of `toolbay.toml`. An absent key is `None`: which default it has is decided where the value is used.
+
+use std::{collections::BTreeMap, fmt::Display, path::PathBuf, str::FromStr};
+
+use log::LevelFilter;
+use serde::{Deserialize, Deserializer, de};
+use toolbay_loader::{AgentName, ProviderId, ToolName};
+
+use super::json::JsonTable;
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, default)]
+#[derive(Default)]
+pub(super) struct ConfigFile {
+    pub(super) plugins: PluginsSection,
+    pub(super) providers: BTreeMap<Parsed<ProviderId>, JsonTable>,
+    pub(super) limits: LimitsSection,
+    pub(super) audit: AuditSection,
+    pub(super) agents: BTreeMap<Parsed<AgentName>, AgentSection>,
+    pub(super) log: LogSection,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct PluginsSection {
+    pub(super) directories: Option<Vec<PathBuf>>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct LimitsSection {
+    pub(super) text_bytes: Option<usize>,
+    pub(super) argument_bytes: Option<usize>,
+    pub(super) media_bytes: Option<usize>,
+    pub(super) artifact_bytes: Option<usize>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct AuditSection {
+    pub(super) max_file_bytes: Option<u64>,
+    pub(super) keep: Option<usize>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(super) struct AgentSection {
+    pub(super) tools: BTreeMap<Parsed<ToolName>, JsonTable>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct LogSection {
+    pub(super) level: Option<Level>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum Level {
+    Off,
+    Error,
+    Warn,
+    Info,
+    Debug,
+    Trace,
+}
+
+impl From<Level> for LevelFilter {
+    fn from(level: Level) -> Self {
+        match level {
+            Level::Off => Self::Off,
+            Level::Error => Self::Error,
+            Level::Warn => Self::Warn,
+            Level::Info => Self::Info,
+            Level::Debug => Self::Debug,
+            Level::Trace => Self::Trace,
+        }
+    }
+}
+
+/// A text that is parsed while the file is read, so that an error knows its line.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Parsed<T>(T);
+
+impl<T> Parsed<T> {
+    pub(super) fn into_inner(self) -> T {
+        self.0
+    }
+}
+
+impl<'de, T: FromStr<Err: Display>> Deserialize<'de> for Parsed<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        text.parse().map(Self).map_err(de::Error::custom)
+    }
+}

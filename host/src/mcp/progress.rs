@@ -1,0 +1,68 @@
+//! Takes the progress of a call from the tool's thread to the client that asked to hear of it.
+
+use std::sync::Arc;
+
+use rmcp::{
+    Peer, RoleServer,
+    model::{ProgressNotificationParam, ProgressToken},
+};
+use tokio::sync::mpsc::{self, Receiver, Sender};
+use toolbay_loader::{Progress, ProgressSink};
+
+/// The steps that wait for a slow client; what comes on top is lost, for a tool must not wait.
+const WAITING_STEPS: usize = 64;
+
+struct Sink(Sender<Progress>);
+
+impl ProgressSink for Sink {
+    fn progress(&self, progress: Progress) {
+        // Full, or the call is over.
+        let _ = self.0.try_send(progress);
+    }
+}
+
+/// What a client hears of one call.
+pub(super) struct Listener {
+    steps: Receiver<Progress>,
+    peer: Peer<RoleServer>,
+    token: ProgressToken,
+    told: f64,
+}
+
+impl Listener {
+    /// A listener, and the sink that the call gets.
+    pub(super) fn new(
+        peer: Peer<RoleServer>,
+        token: ProgressToken,
+    ) -> (Self, Arc<dyn ProgressSink>) {
+        let (sender, steps) = mpsc::channel(WAITING_STEPS);
+        (Self { steps, peer, token, told: f64::NEG_INFINITY }, Arc::new(Sink(sender)))
+    }
+
+    /// Waits for the next step. Nothing is lost where the waiting is broken off.
+    pub(super) async fn next(&mut self) -> Option<Progress> {
+        self.steps.recv().await
+    }
+
+    /// Tells the client of a step. Progress that does not grow is no progress, as the protocol has it.
+    pub(super) async fn tell(&mut self, step: Progress) {
+        let Progress { done, total, message } = step;
+        if done <= self.told {
+            return;
+        }
+        self.told = done;
+        let mut notification = ProgressNotificationParam::new(self.token.clone(), done);
+        notification.total = total;
+        notification.message = message;
+        // A client that has gone hears nothing; the session ends by itself.
+        let _ = self.peer.notify_progress(notification).await;
+    }
+
+    /// Tells the client of the steps that still wait, so that none comes after the result.
+    pub(super) async fn finish(mut self) {
+        self.steps.close();
+        while let Ok(step) = self.steps.try_recv() {
+            self.tell(step).await;
+        }
+    }
+}

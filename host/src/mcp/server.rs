@@ -1,0 +1,255 @@
+//! Answers what clients ask: which tools there are, and to call one.
+
+use std::{future, sync::Arc};
+
+use rmcp::{
+    ErrorData, RoleServer, ServerHandler,
+    model::{
+        CacheScope, CallToolRequestParams, CallToolResponse, Implementation, ListToolsResult,
+        PaginatedRequestParams, ServerCapabilities, ServerConfig, SubscriptionFilter, Tool,
+    },
+    service::{RequestContext, SubscriptionContext},
+};
+use serde_json::json;
+use tokio::{
+    sync::{Semaphore, watch},
+    task,
+};
+use toolbay_loader::{
+    CallError, CallRequest, Caller, CancelToken, Decision, ProgressSink, Reply, ToolName, Toolbay,
+    decide,
+};
+
+use crate::mcp::{content, progress::Listener, tool::tool};
+
+/// Calls that run at once; others wait. It is below the number of the runtime's blocking threads, so that tools that hang never
+/// keep the server from reading what its client says.
+const MAX_CALLS: usize = 256;
+
+/// Serves the tools of a [`Toolbay`] to one client, on whose behalf every call runs. Clones are the same server.
+///
+/// One value speaks the protocol's era with a handshake and the era without.
+#[derive(Clone)]
+pub struct McpServer {
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    toolbay: Arc<Toolbay>,
+    caller: Caller,
+    calls: Arc<Semaphore>,
+    /// Counts the changes of the list of tools.
+    changes: watch::Sender<u64>,
+    /// Whether the client will send nothing more.
+    ended: watch::Sender<bool>,
+}
+
+impl McpServer {
+    /// A server of these tools for this caller.
+    pub fn new(toolbay: Arc<Toolbay>, caller: Caller) -> Self {
+        let calls = Arc::new(Semaphore::new(MAX_CALLS));
+        let (changes, ended) = (watch::Sender::new(0), watch::Sender::new(false));
+        Self { shared: Arc::new(Shared { toolbay, caller, calls, changes, ended }) }
+    }
+
+    /// Takes over what another process has registered, and tells everybody who listens where that changed anything.
+    pub(super) async fn reload(&self) -> Result<(), ErrorData> {
+        self.blocking(Shared::reload).await
+    }
+
+    /// The number of the latest change of the list of tools.
+    pub(super) fn changes(&self) -> watch::Receiver<u64> {
+        self.shared.changes.subscribe()
+    }
+
+    /// What knows that the client will send nothing more.
+    pub(super) fn ended(&self) -> &watch::Sender<bool> {
+        &self.shared.ended
+    }
+
+    /// Does work that may wait for files or for a tool.
+    async fn blocking<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Shared) -> T + Send + 'static,
+    ) -> Result<T, ErrorData> {
+        let shared = Arc::clone(&self.shared);
+        task::spawn_blocking(move || work(&shared)).await.map_err(|error| broken_off(&error))
+    }
+
+    async fn call(
+        &self,
+        request: CallToolRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<Result<Reply, CallError>, ErrorData> {
+        let RequestContext { ct: cancelled, meta, peer, .. } = context;
+        let arguments = request.arguments.map(|arguments| serde_json::to_string(&arguments));
+        let arguments = arguments.transpose().map_err(|error| internal(&error))?;
+        let (mut listener, sink) = match meta.get_progress_token() {
+            Some(token) => {
+                let (listener, sink) = Listener::new(peer, token);
+                (Some(listener), Some(sink))
+            }
+            None => (None, None),
+        };
+        let cancel = CancelToken::new();
+        let name = request.name.into_owned();
+        let mut call = std::pin::pin!({
+            let cancel = cancel.clone();
+            let calls = Arc::clone(&self.shared.calls);
+            async move {
+                let permit = calls.acquire_owned().await.map_err(|error| internal(&error))?;
+                self.blocking(move |shared| {
+                    let _permit = permit;
+                    let arguments = arguments.as_deref().unwrap_or_default();
+                    shared.call(&name, arguments, &cancel, sink.as_ref())
+                })
+                .await
+            }
+        });
+        let result = loop {
+            let step = async {
+                match &mut listener {
+                    Some(listener) => listener.next().await,
+                    None => future::pending().await,
+                }
+            };
+            tokio::select! {
+                result = &mut call => break result,
+                () = cancelled.cancelled(), if !cancel.is_cancelled() => cancel.cancel(),
+                Some(step) = step => if let Some(listener) = &mut listener {
+                    listener.tell(step).await;
+                },
+            }
+        };
+        if let Some(listener) = listener {
+            listener.finish().await;
+        }
+        result
+    }
+}
+
+impl Shared {
+    fn reload(&self) {
+        let generation = || self.toolbay.registry().generation();
+        let before = generation();
+        match self.toolbay.reload() {
+            Ok(_) if generation() != before => self.changes.send_modify(|changes| *changes += 1),
+            Ok(_) => {}
+            Err(error) => log::error!("the registry can't be read again: {error}"),
+        }
+    }
+
+    fn tools(&self) -> Vec<Tool> {
+        self.reload();
+        self.toolbay.tools(&self.caller).iter().map(|entry| tool(entry.definition())).collect()
+    }
+
+    fn call(
+        &self,
+        tool: &str,
+        arguments: &str,
+        cancel: &CancelToken,
+        progress: Option<&Arc<dyn ProgressSink>>,
+    ) -> Result<Reply, CallError> {
+        self.reload();
+        let request = CallRequest::new(tool, arguments, &self.caller).with_cancel(cancel);
+        let request = match progress {
+            Some(progress) => request.with_progress(progress),
+            None => request,
+        };
+        self.toolbay.call(&request)
+    }
+}
+
+impl ServerHandler for McpServer {
+    fn get_info(&self) -> ServerConfig {
+        let capabilities =
+            ServerCapabilities::builder().enable_tools().enable_tool_list_changed().build();
+        let server =
+            Implementation::new("toolbay", env!("CARGO_PKG_VERSION")).with_title("Toolbay");
+        ServerConfig::new(capabilities).with_server_info(server)
+    }
+
+    async fn list_tools(
+        &self,
+        request: Option<PaginatedRequestParams>,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<ListToolsResult, ErrorData> {
+        if request.is_some_and(|request| request.cursor.is_some()) {
+            return Err(ErrorData::invalid_params("unknown cursor: the list has one page", None));
+        }
+        let mut result = ListToolsResult::with_all_items(self.blocking(Shared::tools).await?);
+        // Nobody knows when the next refresh comes, and another caller may see other tools.
+        result.ttl_ms = Some(0);
+        result.cache_scope = Some(CacheScope::Private);
+        Ok(result)
+    }
+
+    fn get_tool(&self, name: &str) -> Option<Tool> {
+        let registry = self.shared.toolbay.registry();
+        let entry = registry.get(name)?;
+        (decide(Some(entry), &self.shared.caller) == Decision::Allowed)
+            .then(|| tool(entry.definition()))
+    }
+
+    /// An unknown name is a mistake of the client; everything else is a result that its model can read.
+    async fn call_tool(
+        &self,
+        request: CallToolRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CallToolResponse, ErrorData> {
+        match self.call(request, context).await? {
+            Ok(reply) => Ok(content::result(&reply).into()),
+            Err(error @ CallError::NotRegistered { .. }) => Err(unknown_tool(&error)),
+            Err(error) => {
+                log::info!("{}", crate::report::chain(&error));
+                Ok(content::error(&error).into())
+            }
+        }
+    }
+
+    fn accepted_subscription_filter(
+        &self,
+        _requested: &SubscriptionFilter,
+    ) -> Option<SubscriptionFilter> {
+        Some(SubscriptionFilter::builder().tools_list_changed().build())
+    }
+
+    async fn listen(&self, subscription: SubscriptionContext) -> Result<(), ErrorData> {
+        let (mut changes, mut ended) = (self.changes(), self.shared.ended.subscribe());
+        loop {
+            let end = async {
+                // The sender lives as long as the server.
+                let _ = ended.wait_for(|ended| *ended).await;
+            };
+            tokio::select! {
+                () = subscription.cancelled() => return Ok(()),
+                () = end => return Ok(()),
+                Ok(()) = changes.changed() => {
+                    if subscription.sink().notify_tool_list_changed().await.is_err() {
+                        return Ok(());
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn unknown_tool(error: &CallError) -> ErrorData {
+    let nearest: Vec<&str> = match error {
+        CallError::NotRegistered { nearest, .. } => nearest.iter().map(ToolName::as_str).collect(),
+        _ => Vec::new(),
+    };
+    ErrorData::invalid_params(error.model_text(), Some(json!({ "nearest": nearest })))
+}
+
+/// The host's own code panicked, or the runtime is going down.
+fn broken_off(error: &task::JoinError) -> ErrorData {
+    log::error!("{error}");
+    ErrorData::internal_error("the host broke off; the operator has the details", None)
+}
+
+fn internal(error: &dyn std::error::Error) -> ErrorData {
+    log::error!("{error}");
+    ErrorData::internal_error("the host could not take the call", None)
+}
