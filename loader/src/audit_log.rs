@@ -1,84 +1,95 @@
 //! The audit log: one JSON line per call, in files that rotate.
 //!
-//! Lines are gathered in memory and written at the latest [`DELAY`] later by a thread of their own; the line of a call that was not
-//! read-only is written before the call returns. Several processes may append to one log: each write is whole lines to a file that
-//! is open for appending.
+//! A call leaves its record in memory, which costs it some tens of nanoseconds; a thread of the log's own makes lines of the records
+//! and writes them at the latest [`DELAY`] later. The record of a call that was not read-only is written before the call returns.
+//! Several processes may append to one log: each write is whole lines, to a file that is open for appending.
 
+mod file;
 mod line;
+mod pending;
 
-use std::{
-    fs::{self, File, OpenOptions},
-    io::{self, Write},
-    os::unix::fs::{MetadataExt, OpenOptionsExt},
-    path::{Path, PathBuf},
-    sync::Arc,
-    thread::JoinHandle,
-    time::Duration,
-};
+use std::{path::Path, sync::Arc, thread::JoinHandle, time::Duration};
 
-use parking_lot::{Condvar, Mutex, MutexGuard};
-use toolbay_core::{AuditRecord, AuditSink};
+use parking_lot::{Condvar, Mutex};
+use toolbay_core::{AuditRecord, AuditSink, Effect};
 
+use self::{file::LogFile, line::Encoder, pending::Pending};
 use crate::{config::AuditConfig, error::OpenError, store::private_dir};
 
-/// How long a line of a read-only call may stay in memory.
+/// How long the record of a read-only call may stay in memory.
 pub const DELAY: Duration = Duration::from_millis(100);
 
-/// The bytes in memory at which they are written at once.
-const FULL: usize = 256 * 1024;
+/// The records at which the writing thread is woken before the delay is over.
+const MANY: usize = 2_048;
+
+/// The records at which a call writes them itself, so that memory stays bounded where the disk is slow.
+const TOO_MANY: usize = 65_536;
 
 /// The log of one process.
 pub(crate) struct AuditLog {
     shared: Arc<Shared>,
-    writer: Option<JoinHandle<()>>,
+    thread: Option<JoinHandle<()>>,
 }
 
 struct Shared {
     /// Never held while a file is written, so that a slow disk does not hold up calls.
-    pending: Mutex<Pending>,
+    queue: Mutex<Queue>,
     wake: Condvar,
-    file: Mutex<LogFile>,
+    writer: Mutex<Writer>,
 }
 
 #[derive(Default)]
-struct Pending {
-    lines: Vec<u8>,
-    encoder: line::Encoder,
+struct Queue {
+    pending: Pending,
     closing: bool,
+}
+
+struct Writer {
+    file: LogFile,
+    encoder: Encoder,
+    /// What was written last, emptied: its memory is used for what comes next.
+    spare: Pending,
+    lines: Vec<u8>,
 }
 
 impl AuditLog {
     /// Opens the log in a folder, which is made where it is missing.
     pub(crate) fn open(folder: &Path, config: AuditConfig) -> Result<Self, OpenError> {
         let path = folder.join("audit.jsonl");
-        let file = private_dir(folder)
-            .and_then(|()| LogFile::open(path.clone(), config))
-            .map_err(|source| OpenError::Audit { path, source })?;
+        let failed = |source| OpenError::Audit { path: path.clone(), source };
+        private_dir(folder).map_err(failed)?;
+        let file = LogFile::open(path.clone(), config).map_err(failed)?;
+        let writer = Writer {
+            file,
+            encoder: Encoder::default(),
+            spare: Pending::default(),
+            lines: Vec::new(),
+        };
         let shared = Arc::new(Shared {
-            pending: Mutex::default(),
+            queue: Mutex::default(),
             wake: Condvar::new(),
-            file: Mutex::new(file),
+            writer: Mutex::new(writer),
         });
-        let writer = std::thread::Builder::new()
+        let thread = std::thread::Builder::new()
             .name("toolbay-audit".to_owned())
             .spawn({
                 let shared = Arc::clone(&shared);
                 move || shared.write_until_closed()
             })
-            .map_err(|source| OpenError::Audit { path: folder.to_owned(), source })?;
-        Ok(Self { shared, writer: Some(writer) })
+            .map_err(failed)?;
+        Ok(Self { shared, thread: Some(thread) })
     }
 }
 
 impl AuditSink for AuditLog {
     fn record(&self, record: &AuditRecord<'_>) {
-        let mut pending = self.shared.pending.lock();
-        let was_empty = pending.lines.is_empty();
-        let Pending { lines, encoder, .. } = &mut *pending;
-        encoder.encode(record, lines);
-        if pending.lines.len() >= FULL || record.effect.is_none_or(|effect| effect.is_write()) {
-            self.shared.write(pending);
-        } else if was_empty {
+        let mut queue = self.shared.queue.lock();
+        queue.pending.push(record);
+        let count = queue.pending.len();
+        drop(queue);
+        if count >= TOO_MANY || record.effect.is_some_and(Effect::is_write) {
+            self.shared.write();
+        } else if count == 1 || count == MANY {
             self.shared.wake.notify_one();
         }
     }
@@ -86,10 +97,10 @@ impl AuditSink for AuditLog {
 
 impl Drop for AuditLog {
     fn drop(&mut self) {
-        self.shared.pending.lock().closing = true;
+        self.shared.queue.lock().closing = true;
         self.shared.wake.notify_one();
-        if let Some(writer) = self.writer.take()
-            && writer.join().is_err()
+        if let Some(thread) = self.thread.take()
+            && thread.join().is_err()
         {
             log::error!("the thread that writes the audit log panicked");
         }
@@ -98,94 +109,38 @@ impl Drop for AuditLog {
 
 impl Shared {
     fn write_until_closed(&self) {
-        let mut pending = self.pending.lock();
+        let mut queue = self.queue.lock();
         loop {
-            self.wake
-                .wait_while(&mut pending, |pending| pending.lines.is_empty() && !pending.closing);
-            let closing = |pending: &mut Pending| !pending.closing;
-            self.wake.wait_while_for(&mut pending, closing, DELAY);
-            let closing = pending.closing;
-            self.write(pending);
+            let idle = |queue: &mut Queue| queue.pending.is_empty() && !queue.closing;
+            self.wake.wait_while(&mut queue, idle);
+            let early = |queue: &mut Queue| queue.pending.len() < MANY && !queue.closing;
+            self.wake.wait_while_for(&mut queue, early, DELAY);
+            let closing = queue.closing;
+            drop(queue);
+            self.write();
             if closing {
                 return;
             }
-            pending = self.pending.lock();
+            queue = self.queue.lock();
         }
     }
 
-    /// Writes what is pending, in the order in which it was taken: the file is locked before the lines are let go.
-    fn write(&self, mut pending: MutexGuard<'_, Pending>) {
-        if pending.lines.is_empty() {
+    /// Writes what is pending. Whoever has the writer takes the queue, so that records are written in their order.
+    fn write(&self) {
+        let mut writer = self.writer.lock();
+        let Writer { file, encoder, spare, lines } = &mut *writer;
+        std::mem::swap(&mut self.queue.lock().pending, spare);
+        if spare.is_empty() {
             return;
         }
-        let mut file = self.file.lock();
-        let lines = std::mem::take(&mut pending.lines);
-        drop(pending);
-        if let Err(error) = file.append(&lines) {
-            let count = lines.iter().filter(|&&byte| byte == b'\n').count();
-            log::error!(
-                "{count} audit records lost, {} is not writable: {error}",
-                file.path.display()
-            );
+        for record in spare.iter() {
+            encoder.encode(&record, lines);
         }
+        if let Err(error) = file.append(lines) {
+            let (count, path) = (spare.len(), file.path().display());
+            log::error!("{count} audit records lost, {path} is not writable: {error}");
+        }
+        lines.clear();
+        spare.clear();
     }
-}
-
-/// The current file.
-struct LogFile {
-    path: PathBuf,
-    config: AuditConfig,
-    file: File,
-}
-
-impl LogFile {
-    fn open(path: PathBuf, config: AuditConfig) -> io::Result<Self> {
-        let file = open_for_appending(&path)?;
-        Ok(Self { path, config, file })
-    }
-
-    fn append(&mut self, lines: &[u8]) -> io::Result<()> {
-        self.follow()?;
-        if self.file.metadata()?.len() >= self.config.max_file_len {
-            self.rotate()?;
-        }
-        self.file.write_all(lines)
-    }
-
-    /// Another process may have rotated the log: then the path is another file by now.
-    fn follow(&mut self) -> io::Result<()> {
-        let here = self.file.metadata()?;
-        let there = fs::metadata(&self.path);
-        if !there.is_ok_and(|there| (there.dev(), there.ino()) == (here.dev(), here.ino())) {
-            self.file = open_for_appending(&self.path)?;
-        }
-        Ok(())
-    }
-
-    /// Renames `audit.jsonl` to `audit.1.jsonl` and so on, under a lock that other processes wait for.
-    fn rotate(&mut self) -> io::Result<()> {
-        let lock = File::create(self.path.with_extension("lock"))?;
-        lock.lock()?;
-        self.follow()?;
-        if self.file.metadata()?.len() < self.config.max_file_len {
-            return Ok(());
-        }
-        let numbered = |number: usize| self.path.with_extension(format!("{number}.jsonl"));
-        for number in (1..self.config.keep).rev() {
-            let from = numbered(number);
-            if from.exists() {
-                fs::rename(from, numbered(number + 1))?;
-            }
-        }
-        match self.config.keep {
-            0 => fs::remove_file(&self.path)?,
-            _ => fs::rename(&self.path, numbered(1))?,
-        }
-        self.file = open_for_appending(&self.path)?;
-        Ok(())
-    }
-}
-
-fn open_for_appending(path: &Path) -> io::Result<File> {
-    OpenOptions::new().append(true).create(true).mode(0o600).open(path)
 }

@@ -1,11 +1,30 @@
-//! One audit record as a line of JSON.
+//! One record as a line of JSON.
 //!
-//! Every call pays for this, so it is written by hand into a buffer that is kept: the fixed parts as they are, and the texts, nearly
-//! all of which are names, without a serializer between.
+//! A busy host writes a great many of them, so the fixed parts are copied as they are, and the texts, nearly all of which are names,
+//! go without a serializer.
 
 use std::{io::Write, time::Duration};
 
-use toolbay_core::AuditRecord;
+use toolbay_core::{Effect, Outcome, Reason};
+
+/// What a line says, as [`AuditRecord`](toolbay_core::AuditRecord) has it.
+#[derive(Debug)]
+pub(super) struct Line<'a> {
+    pub(super) tool: &'a str,
+    pub(super) actor: &'a str,
+    pub(super) provider: Option<&'a str>,
+    pub(super) agent: Option<&'a str>,
+    pub(super) run: Option<&'a str>,
+    pub(super) effect: Option<Effect>,
+    pub(super) outcome: Outcome,
+    pub(super) reason: Option<Reason>,
+    pub(super) code: Option<&'static str>,
+    pub(super) started: Duration,
+    pub(super) duration: Duration,
+    pub(super) argument_bytes: usize,
+    pub(super) reply_bytes: usize,
+    pub(super) generation: u64,
+}
 
 /// Writes lines, and keeps the text of the second that it wrote last.
 #[derive(Debug, Default)]
@@ -15,21 +34,21 @@ pub(super) struct Encoder {
 }
 
 impl Encoder {
-    /// Appends the line of a record.
-    pub(super) fn encode(&mut self, record: &AuditRecord<'_>, out: &mut Vec<u8>) {
+    /// Appends a line.
+    pub(super) fn encode(&mut self, line: &Line<'_>, out: &mut Vec<u8>) {
         out.extend_from_slice(b"{\"time\":\"");
-        self.time(record.started, out);
+        self.time(line.started, out);
         out.extend_from_slice(b"\",\"tool\":");
-        string(record.tool, out);
+        string(line.tool, out);
         let texts = [
-            ("provider", record.provider.map(|name| name.as_str())),
-            ("actor", Some(record.actor)),
-            ("agent", record.agent.map(|name| name.as_str())),
-            ("run", record.run.map(|name| name.as_str())),
-            ("effect", record.effect.map(|effect| effect.as_str())),
-            ("outcome", Some(record.outcome.as_str())),
-            ("reason", record.reason.map(|reason| reason.as_str())),
-            ("code", record.code),
+            ("provider", line.provider),
+            ("actor", Some(line.actor)),
+            ("agent", line.agent),
+            ("run", line.run),
+            ("effect", line.effect.map(|effect| effect.as_str())),
+            ("outcome", Some(line.outcome.as_str())),
+            ("reason", line.reason.map(|reason| reason.as_str())),
+            ("code", line.code),
         ];
         for (key, text) in texts {
             if let Some(text) = text {
@@ -37,12 +56,12 @@ impl Encoder {
                 string(text, out);
             }
         }
-        let microseconds = u64::try_from(record.duration.as_micros()).unwrap_or(u64::MAX);
+        let microseconds = u64::try_from(line.duration.as_micros()).unwrap_or(u64::MAX);
         for (key, value) in [
             ("duration_us", microseconds),
-            ("argument_bytes", record.argument_bytes as u64),
-            ("reply_bytes", record.reply_bytes as u64),
-            ("generation", record.generation),
+            ("argument_bytes", line.argument_bytes as u64),
+            ("reply_bytes", line.reply_bytes as u64),
+            ("generation", line.generation),
         ] {
             begin(key, out);
             number(value, out);
