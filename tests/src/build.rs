@@ -6,6 +6,9 @@ use std::{
     process::Command,
 };
 
+use serde_json::json;
+use toolbay_abi::{note::TARGET, shape};
+
 /// The library of a package that this crate depends on, by the package's name.
 ///
 /// Cargo puts it beside the test binary, so that it is never an older build's.
@@ -75,6 +78,20 @@ pub fn c_library(source: &str, output: &Path, extra: &[&std::ffi::OsStr]) {
         Ok(made) => panic!("{}: {}", source.display(), String::from_utf8_lossy(&made.stderr)),
         Err(error) => panic!("cc, the C compiler: {error}"),
     }
+}
+
+/// The macro that gives a C fixture a note that this host accepts, as an argument of the compiler.
+pub fn note_define(id: &str) -> String {
+    let note = json!({
+        "epoch": shape::EPOCH,
+        "digest": format!("{:016x}", shape::DIGEST),
+        "id": id,
+        "version": "1.0.0",
+        "panic": "unwind",
+        "target": TARGET,
+        "tools": [{ "name": "greet", "enabled": true, "effect": "read_only" }],
+    });
+    format!("-DNOTE_JSON={:?}", note.to_string())
 }
 
 #[expect(clippy::panic, reason = "a test that does not know where it is has failed")]

@@ -3,5 +3,5 @@
 mod build;
 mod home;
 
-pub use build::{c_library, host_binary, library, python};
+pub use build::{c_library, host_binary, library, note_define, python};
 pub use home::{Home, call, nobody};

@@ -4,27 +4,12 @@
 use std::{ffi::OsStr, fs, path::Path, time::Duration};
 
 use serde_json::json;
-use toolbay_abi::{note::TARGET, shape};
 use toolbay_loader::{Rejection, Stage};
-use toolbay_tests::{Home, c_library, call};
+use toolbay_tests::{Home, c_library, call, note_define};
 
 const GREETING: &str = "toolbay-plugin-greeting";
 const ECHO: &str = "toolbay-fixture-echo";
 const OTHER_ROOT: &str = "toolbay-fixture-other-root";
-
-/// The macro that gives a C fixture a note that this host accepts.
-fn note_of(id: &str) -> String {
-    let note = json!({
-        "epoch": shape::EPOCH,
-        "digest": format!("{:016x}", shape::DIGEST),
-        "id": id,
-        "version": "1.0.0",
-        "panic": "unwind",
-        "target": TARGET,
-        "tools": [{ "name": "greet", "enabled": true, "effect": "read_only" }],
-    });
-    format!("-DNOTE_JSON={:?}", note.to_string())
-}
 
 fn codes(rejections: &[Rejection]) -> Vec<(Stage, &'static str)> {
     rejections.iter().map(|one| (one.reason.stage, one.reason.code)).collect()
@@ -61,7 +46,7 @@ fn a_library_without_a_root_module_that_links_a_plugin_is_no_plugin() {
     let home = Home::with(&[GREETING]);
     let plugin = toolbay_tests::library(GREETING);
     let (note, runpath) =
-        (note_of("impostor"), format!("-Wl,-rpath,{}", plugin.parent().unwrap().display()));
+        (note_define("impostor"), format!("-Wl,-rpath,{}", plugin.parent().unwrap().display()));
     let needed = OsStr::new("-Wl,--no-as-needed");
     c_library(
         "note_only.c",
@@ -82,7 +67,7 @@ fn a_library_without_a_root_module_that_links_a_plugin_is_no_plugin() {
 fn a_library_whose_header_check_fails_stays_mapped_for_the_thread_that_it_started() {
     let home = Home::with(&[GREETING]);
     let (note, folder) =
-        (note_of("starter"), format!("-DFOLDER={:?}", home.path().display().to_string()));
+        (note_define("starter"), format!("-DFOLDER={:?}", home.path().display().to_string()));
     let unwinder = OsStr::new("-lgcc_s");
     c_library(
         "constructor_thread.c",

@@ -42,7 +42,10 @@ fn the_readmes_plugin_builds_loads_and_answers() {
     let target = host_binary().ancestors().nth(2).unwrap().join("newcomer");
     let commands = commands
         .replace("cargo build --release", "cargo build --quiet")
-        .replace("target/release/libmy_plugin.so", &format!("{}/debug/libmy_plugin.so", target.display()))
+        .replace(
+            "target/release/libmy_plugin.so",
+            &format!("{}/debug/libmy_plugin.so", target.display()),
+        )
         .replace("../toolbay/target/release/toolbay", &host_binary().display().to_string());
     let output = Command::new("sh")
         .args(["-e", "-c", &commands])
