@@ -176,7 +176,7 @@ impl FoundFile {
 impl Stop {
     fn words(self, query: &Query, limits: &Limits) -> String {
         match self {
-            Self::Matches => format!("these are the first {}", query.max_results),
+            Self::Matches => format!("`max_results` is {}", query.max_results),
             Self::AnswerFull => "the answer is full".to_owned(),
             Self::BytesRead => format!("{} bytes were read", limits.total_bytes()),
             Self::Time => "the time was up".to_owned(),

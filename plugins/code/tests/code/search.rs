@@ -221,7 +221,7 @@ fn matches_above_the_caps_are_told_and_not_returned() {
 
     let (matches, stopped, text) = counts(json!({ "pattern": "x", "max_results": 7 }));
     assert_eq!((matches, stopped), (7, json!("matches")));
-    assert!(text.contains("There may be more: these are the first 7. Narrow"), "{text}");
+    assert!(text.contains("There may be more: `max_results` is 7. Narrow"), "{text}");
 
     let all = json!({ "pattern": "x", "max_results": 60, "max_per_file": 30 });
     let (matches, stopped, text) = counts(all);
