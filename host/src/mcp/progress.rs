@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use rmcp::{
-    Peer, RoleServer,
+    RoleServer,
     model::{ProgressNotificationParam, ProgressToken},
+    service::RequestContext,
 };
 use tokio::sync::mpsc::{self, Receiver, Sender};
 use toolbay_loader::{Progress, ProgressSink};
@@ -24,19 +25,20 @@ impl ProgressSink for Sink {
 /// What a client hears of one call.
 pub(super) struct Listener {
     steps: Receiver<Progress>,
-    peer: Peer<RoleServer>,
     token: ProgressToken,
+    request: RequestContext<RoleServer>,
     told: f64,
 }
 
 impl Listener {
-    /// A listener, and the sink that the call gets.
-    pub(super) fn new(
-        peer: Peer<RoleServer>,
-        token: ProgressToken,
-    ) -> (Self, Arc<dyn ProgressSink>) {
+    /// A listener and the sink that the call gets, where the client wants to hear of its progress.
+    pub(super) fn of(
+        request: &RequestContext<RoleServer>,
+    ) -> Option<(Self, Arc<dyn ProgressSink>)> {
+        let token = request.meta.get_progress_token()?;
         let (sender, steps) = mpsc::channel(WAITING_STEPS);
-        (Self { steps, peer, token, told: f64::NEG_INFINITY }, Arc::new(Sink(sender)))
+        let request = request.clone();
+        Some((Self { steps, token, request, told: f64::NEG_INFINITY }, Arc::new(Sink(sender))))
     }
 
     /// Waits for the next step. Nothing is lost where the waiting is broken off.
@@ -54,8 +56,11 @@ impl Listener {
         let mut notification = ProgressNotificationParam::new(self.token.clone(), done);
         notification.total = total;
         notification.message = message;
-        // A client that has gone hears nothing; the session ends by itself.
-        let _ = self.peer.notify_progress(notification).await;
+        tokio::select! {
+            // A client that has gone hears nothing; the session ends by itself.
+            _ = self.request.peer.notify_progress(notification) => {}
+            () = self.request.ct.cancelled() => {}
+        }
     }
 
     /// Tells the client of the steps that still wait, so that none comes after the result.

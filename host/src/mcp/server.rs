@@ -1,6 +1,6 @@
 //! Answers what clients ask: which tools there are, and to call one.
 
-use std::{future, sync::Arc};
+use std::{future, pin::pin, sync::Arc};
 
 use rmcp::{
     ErrorData, RoleServer, ServerHandler,
@@ -24,7 +24,7 @@ use crate::mcp::{content, progress::Listener, tool::tool};
 
 /// Calls that run at once; others wait. It is below the number of the runtime's blocking threads, so that tools that hang never
 /// keep the server from reading what its client says.
-const MAX_CALLS: usize = 256;
+const MAX_CALLS: u32 = 256;
 
 /// Serves the tools of a [`Toolbay`] to one client, on whose behalf every call runs. Clones are the same server.
 ///
@@ -37,7 +37,7 @@ pub struct McpServer {
 struct Shared {
     toolbay: Arc<Toolbay>,
     caller: Caller,
-    calls: Arc<Semaphore>,
+    calls: Semaphore,
     /// Counts the changes of the list of tools.
     changes: watch::Sender<u64>,
     /// Whether the client will send nothing more.
@@ -47,7 +47,7 @@ struct Shared {
 impl McpServer {
     /// A server of these tools for this caller.
     pub fn new(toolbay: Arc<Toolbay>, caller: Caller) -> Self {
-        let calls = Arc::new(Semaphore::new(MAX_CALLS));
+        let calls = Semaphore::new(MAX_CALLS as usize);
         let (changes, ended) = (watch::Sender::new(0), watch::Sender::new(false));
         Self { shared: Arc::new(Shared { toolbay, caller, calls, changes, ended }) }
     }
@@ -67,6 +67,18 @@ impl McpServer {
         &self.shared.ended
     }
 
+    /// Waits until the client will send nothing more.
+    pub(super) async fn until_ended(&self) {
+        // The sender lives as long as the server.
+        let _ = self.shared.ended.subscribe().wait_for(|ended| *ended).await;
+    }
+
+    /// Waits until no call runs.
+    pub(super) async fn until_idle(&self) {
+        // Nobody closes the semaphore.
+        let _ = self.shared.calls.acquire_many(MAX_CALLS).await;
+    }
+
     /// Does work that may wait for files or for a tool.
     async fn blocking<T: Send + 'static>(
         &self,
@@ -81,31 +93,18 @@ impl McpServer {
         request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<Result<Reply, CallError>, ErrorData> {
-        let RequestContext { ct: cancelled, meta, peer, .. } = context;
+        let permit = self.shared.calls.acquire().await.map_err(|error| internal(&error))?;
         let arguments = request.arguments.map(|arguments| serde_json::to_string(&arguments));
         let arguments = arguments.transpose().map_err(|error| internal(&error))?;
-        let (mut listener, sink) = match meta.get_progress_token() {
-            Some(token) => {
-                let (listener, sink) = Listener::new(peer, token);
-                (Some(listener), Some(sink))
-            }
-            None => (None, None),
-        };
+        let (mut listener, sink) = Listener::of(&context).unzip();
         let cancel = CancelToken::new();
-        let name = request.name.into_owned();
-        let mut call = std::pin::pin!({
+        let mut call = pin!(self.blocking({
             let cancel = cancel.clone();
-            let calls = Arc::clone(&self.shared.calls);
-            async move {
-                let permit = calls.acquire_owned().await.map_err(|error| internal(&error))?;
-                self.blocking(move |shared| {
-                    let _permit = permit;
-                    let arguments = arguments.as_deref().unwrap_or_default();
-                    shared.call(&name, arguments, &cancel, sink.as_ref())
-                })
-                .await
+            move |shared| {
+                let arguments = arguments.as_deref().unwrap_or_default();
+                shared.call(&request.name, arguments, &cancel, sink.as_ref())
             }
-        });
+        }));
         let result = loop {
             let step = async {
                 match &mut listener {
@@ -115,7 +114,7 @@ impl McpServer {
             };
             tokio::select! {
                 result = &mut call => break result,
-                () = cancelled.cancelled(), if !cancel.is_cancelled() => cancel.cancel(),
+                () = context.ct.cancelled(), if !cancel.is_cancelled() => cancel.cancel(),
                 Some(step) = step => if let Some(listener) = &mut listener {
                     listener.tell(step).await;
                 },
@@ -124,6 +123,8 @@ impl McpServer {
         if let Some(listener) = listener {
             listener.finish().await;
         }
+        // Held until here, so that a session that ends waits for what the client is still told.
+        drop(permit);
         result
     }
 }
@@ -216,22 +217,18 @@ impl ServerHandler for McpServer {
     }
 
     async fn listen(&self, subscription: SubscriptionContext) -> Result<(), ErrorData> {
-        let (mut changes, mut ended) = (self.changes(), self.shared.ended.subscribe());
-        loop {
-            let end = async {
-                // The sender lives as long as the server.
-                let _ = ended.wait_for(|ended| *ended).await;
-            };
-            tokio::select! {
-                () = subscription.cancelled() => return Ok(()),
-                () = end => return Ok(()),
-                Ok(()) = changes.changed() => {
-                    if subscription.sink().notify_tool_list_changed().await.is_err() {
-                        return Ok(());
-                    }
-                }
-            }
+        let mut changes = self.changes();
+        let tell = async {
+            while changes.changed().await.is_ok()
+                && subscription.sink().notify_tool_list_changed().await.is_ok()
+            {}
+        };
+        tokio::select! {
+            () = tell => {}
+            () = subscription.cancelled() => {}
+            () = self.until_ended() => {}
         }
+        Ok(())
     }
 }
 

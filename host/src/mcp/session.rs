@@ -13,13 +13,19 @@ use tokio::{
     io::{AsyncRead, AsyncWrite, ReadBuf},
     sync::watch,
     task::JoinError,
-    time::{MissedTickBehavior, interval},
+    time::{MissedTickBehavior, interval, sleep, timeout},
 };
 
 use crate::mcp::McpServer;
 
 /// How long a change that another process has registered stays unnoticed while nobody asks for anything.
 const RELOAD_PERIOD: Duration = Duration::from_secs(1);
+
+/// The time for messages that are on their way when the client's last one has been read.
+const SETTLING: Duration = Duration::from_millis(50);
+
+/// The time for calls that run when the client's last message has been read. Then they are cancelled.
+const GRACE: Duration = Duration::from_secs(5);
 
 /// Why a session ended before its client ended it.
 #[derive(Debug, Error)]
@@ -43,8 +49,8 @@ pub enum ServeError {
 }
 
 impl McpServer {
-    /// Serves a client, whose messages are lines, until it sends nothing more or `stop` is ready. Calls that still run then get a
-    /// few seconds to end.
+    /// Serves a client, whose messages are lines, until it sends nothing more or `stop` is ready. Calls that run when the last
+    /// message has been read are answered as far as they end within 5 seconds, and cancelled then; `stop` cancels them at once.
     ///
     /// # Errors
     ///
@@ -59,20 +65,23 @@ impl McpServer {
         R: AsyncRead + Send + Unpin + 'static,
         W: AsyncWrite + Send + Unpin + 'static,
     {
+        let reader = Endless { reader, ended: self.ended().clone() };
         let mut stop = pin!(stop);
-        let reader = UntilEnd { reader, ended: self.ended().clone() };
         let begun = tokio::select! {
             begun = ServiceExt::serve(self.clone(), (reader, writer)) => begun,
+            () = self.until_ended() => return Ok(()),
             () = &mut stop => return Ok(()),
         };
-        let session = match begun {
-            Ok(session) => session,
-            Err(ServerInitializeError::ConnectionClosed(_)) => return Ok(()),
-            Err(error) => return Err(ServeError::Begin(Box::new(error))),
-        };
+        let session = begun.map_err(|error| ServeError::Begin(Box::new(error)))?;
         let peer = session.peer().clone();
         let mut cancel = Some(session.cancellation_token());
         let mut session = pin!(session.waiting());
+        let mut done = pin!(async {
+            tokio::select! {
+                () = self.until_done() => {}
+                () = &mut stop => {}
+            }
+        });
         let mut changes = self.changes();
         let mut reload = interval(RELOAD_PERIOD);
         reload.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -84,6 +93,11 @@ impl McpServer {
                     }
                     Ok(_) => Ok(()),
                 },
+                () = &mut done, if cancel.is_some() => {
+                    if let Some(cancel) = cancel.take() {
+                        cancel.cancel();
+                    }
+                }
                 _ = reload.tick() => {
                     // An error has been logged, and the next tick tries again.
                     let _ = self.reload().await;
@@ -93,24 +107,31 @@ impl McpServer {
                     let peer = peer.clone();
                     // On its own, for a client that does not read must not hold up this loop.
                     tokio::spawn(async move { peer.notify_tool_list_changed().await });
-                },
-                () = &mut stop, if cancel.is_some() => {
-                    if let Some(cancel) = cancel.take() {
-                        cancel.cancel();
-                    }
                 }
             }
         }
     }
+
+    /// Waits until the client has sent its last message and has its answers, or has had the time for them.
+    async fn until_done(&self) {
+        self.until_ended().await;
+        sleep(SETTLING).await;
+        if timeout(GRACE, self.until_idle()).await.is_err() {
+            log::warn!("calls still run {} s after the client's last message", GRACE.as_secs());
+        }
+    }
 }
 
-/// A reader that tells when nothing more will come.
-struct UntilEnd<R> {
+/// A reader that tells when its input ends, and does not end itself.
+///
+/// Where rmcp sees the end of its input, it stops to send notifications, also those that a call waits for before it can be answered.
+/// So it does not see it: the session is cancelled once everything is answered.
+struct Endless<R> {
     reader: R,
     ended: watch::Sender<bool>,
 }
 
-impl<R: AsyncRead + Unpin> AsyncRead for UntilEnd<R> {
+impl<R: AsyncRead + Unpin> AsyncRead for Endless<R> {
     fn poll_read(
         self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -118,15 +139,16 @@ impl<R: AsyncRead + Unpin> AsyncRead for UntilEnd<R> {
     ) -> Poll<io::Result<()>> {
         let this = self.get_mut();
         let before = buffer.filled().len();
-        let poll = Pin::new(&mut this.reader).poll_read(context, buffer);
-        let ended = match &poll {
-            Poll::Ready(Ok(())) => buffer.filled().len() == before && buffer.remaining() > 0,
-            Poll::Ready(Err(_)) => true,
-            Poll::Pending => false,
-        };
-        if ended {
-            this.ended.send_replace(true);
+        match Pin::new(&mut this.reader).poll_read(context, buffer) {
+            Poll::Ready(Ok(())) if buffer.filled().len() > before => Poll::Ready(Ok(())),
+            Poll::Pending => Poll::Pending,
+            Poll::Ready(result) => {
+                if let Err(error) = result {
+                    log::warn!("the client's messages can't be read any more: {error}");
+                }
+                this.ended.send_replace(true);
+                Poll::Pending
+            }
         }
-        poll
     }
 }
