@@ -128,10 +128,19 @@ pub struct AuditRecord<'a> {
 }
 
 /// A call that is being recorded. It records the call when it goes out of scope, so that no way out of a call leaves none.
+///
+/// It keeps what it learns and makes the record of it at the end, which is one copy of each part less on the way of every call.
 pub(crate) struct AuditScope<'a> {
     sink: &'a dyn AuditSink,
     clock: &'a dyn Clock,
-    record: AuditRecord<'a>,
+    request: &'a CallRequest<'a>,
+    generation: u64,
+    started: Duration,
+    entry: Option<&'a Entry>,
+    reply_bytes: usize,
+    outcome: Outcome,
+    reason: Option<Reason>,
+    code: Option<&'static str>,
 }
 
 impl<'a> AuditScope<'a> {
@@ -144,47 +153,55 @@ impl<'a> AuditScope<'a> {
         request: &'a CallRequest<'a>,
         generation: u64,
     ) -> Self {
-        let (tool, caller) = (request.tool(), request.caller());
-        let record = AuditRecord {
-            tool: &tool[..tool.floor_char_boundary(Self::TOOL_BYTES)],
-            provider: None,
-            actor: caller.label(),
-            agent: caller.agent().map(|agent| agent.name()),
-            run: caller.run(),
-            effect: None,
+        Self {
+            sink,
+            clock,
+            request,
+            generation,
+            started: clock.now(),
+            entry: None,
+            reply_bytes: 0,
             outcome: Outcome::Aborted,
             reason: None,
             code: None,
-            started: clock.now(),
-            duration: Duration::ZERO,
-            argument_bytes: request.arguments().len(),
-            reply_bytes: 0,
-            generation,
-        };
-        Self { sink, clock, record }
+        }
     }
 
     pub(crate) fn found(&mut self, entry: &'a Entry) {
-        self.record.provider = Some(entry.provider());
-        self.record.effect = Some(entry.definition().declarations().effect);
+        self.entry = Some(entry);
     }
 
     pub(crate) fn returned(&mut self, bytes: usize) {
-        self.record.reply_bytes = bytes;
+        self.reply_bytes = bytes;
     }
 
     pub(crate) fn close(mut self, result: &Result<Reply, CallError>) {
-        self.record.outcome = Outcome::of(result);
+        self.outcome = Outcome::of(result);
         if let Err(error) = result {
-            self.record.reason = error.reason();
-            self.record.code = Some(error.code());
+            self.reason = error.reason();
+            self.code = Some(error.code());
         }
     }
 }
 
 impl Drop for AuditScope<'_> {
     fn drop(&mut self) {
-        self.record.duration = self.clock.now().saturating_sub(self.record.started);
-        self.sink.record(&self.record);
+        let (tool, caller) = (self.request.tool(), self.request.caller());
+        self.sink.record(&AuditRecord {
+            tool: &tool[..tool.floor_char_boundary(Self::TOOL_BYTES)],
+            provider: self.entry.map(Entry::provider),
+            actor: caller.label(),
+            agent: caller.agent().map(|agent| agent.name()),
+            run: caller.run(),
+            effect: self.entry.map(|entry| entry.definition().declarations().effect),
+            outcome: self.outcome,
+            reason: self.reason,
+            code: self.code,
+            started: self.started,
+            duration: self.clock.now().saturating_sub(self.started),
+            argument_bytes: self.request.arguments().len(),
+            reply_bytes: self.reply_bytes,
+            generation: self.generation,
+        });
     }
 }

@@ -34,10 +34,11 @@ impl ReplyText {
 
     /// The text of a buffer; bytes that are no UTF-8 are substituted, which copies it.
     pub(crate) fn lossy(bytes: Bytes) -> Self {
-        Self(
-            ByteString::try_from(bytes.clone())
-                .unwrap_or_else(|_| ByteString::from(String::from_utf8_lossy(&bytes).into_owned())),
-        )
+        Self(match str::from_utf8(&bytes) {
+            // It is checked once more: that costs a short text, as most are, less than sharing the buffer for the other case.
+            Ok(_) => ByteString::try_from(bytes).unwrap_or_default(),
+            Err(_) => String::from_utf8_lossy(&bytes).into_owned().into(),
+        })
     }
 }
 
