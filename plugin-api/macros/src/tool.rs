@@ -26,7 +26,14 @@ pub(crate) fn expand(attribute: TokenStream, item: TokenStream) -> Result<TokenS
             Declaration::Call(call) => calls.push(call),
         }
     }
+    check_name(&name)?;
     let description = description(&function.attrs);
+    if description.is_empty() {
+        return Err(Error::new_spanned(
+            ident,
+            "expected a doc comment: it is the description that the model reads, and without one no model knows when to call the tool",
+        ));
+    }
     let doc = LitStr::new(&format!("The tool `{}`.", name.value()), Span::call_site());
     let Signature { state, arguments, passed } = signature;
     let preview = preview.map(|path| {
@@ -67,6 +74,19 @@ pub(crate) fn expand(attribute: TokenStream, item: TokenStream) -> Result<TokenS
             #preview
         }
     })
+}
+
+/// `ToolSpec::new` has the same rule; here it is told where the name stands.
+fn check_name(name: &LitStr) -> Result<()> {
+    let text = name.value();
+    let plain = |character: char| character.is_ascii_alphanumeric() || "_-".contains(character);
+    if (1..=64).contains(&text.len()) && text.chars().all(plain) {
+        return Ok(());
+    }
+    Err(Error::new(
+        name.span(),
+        format!("expected 1 to 64 characters of A-Z a-z 0-9 _ -, found {text:?}"),
+    ))
 }
 
 /// What the function takes.

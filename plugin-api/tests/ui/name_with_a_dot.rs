@@ -1,0 +1,14 @@
+use toolbay_plugin_api::prelude::*;
+
+#[arguments]
+struct Nothing {}
+
+/// Says hello.
+#[tool(name = "say.hello")]
+fn hello(_: Nothing) -> Result<Reply, Failure> {
+    Ok(Reply::text("hello"))
+}
+
+fn main() {
+    let _ = <hello as Tool>::SPEC;
+}
