@@ -69,3 +69,36 @@ impl From<Exit> for ExitCode {
         Self::from(exit as u8)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn backend(source: BackendError) -> CallError {
+        let (tool, provider) = ("greet".parse().unwrap(), "greeting".parse().unwrap());
+        CallError::Backend { tool, provider, source }
+    }
+
+    #[test]
+    fn the_code_tells_who_can_do_something() {
+        let unavailable = |party| BackendError::Unavailable { party, source: "gone".into() };
+        let fault = BackendError::Fault { message: String::new(), location: None };
+        let cases = [
+            (CallError::NotRegistered { tool: "gret".to_owned(), nearest: Vec::new() }, 3),
+            (CallError::ApprovalRequired { tool: "greet".parse().unwrap() }, 3),
+            (backend(fault), 4),
+            (backend(BackendError::DeadlineExceeded), 4),
+            (backend(BackendError::Cancelled), 1),
+            (backend(unavailable(Party::Environment)), 5),
+            (backend(unavailable(Party::Plugin)), 5),
+        ];
+        for (error, code) in cases {
+            assert_eq!(Exit::of_call_error(&error) as u8, code, "{error}");
+        }
+        let statuses =
+            [(ReplyStatus::Ok, 0), (ReplyStatus::Failed, 1), (ReplyStatus::Cancelled, 1)];
+        for (status, code) in statuses {
+            assert_eq!(Exit::of_reply(status) as u8, code, "{status:?}");
+        }
+    }
+}

@@ -35,6 +35,9 @@ mod mcp;
 
 mod commands;
 
+#[cfg(test)]
+mod sample;
+
 pub use crate::{
     commands::run,
     config::{ConfigError, FILE_NAME as CONFIG_FILE_NAME, HostConfig},

@@ -129,14 +129,18 @@ fn show(rows: &[ToolRow<'_>], all: bool, output: &mut Output) -> Result<(), Comm
         return Ok(());
     }
     let mut table = match all {
-        true => Table::new(["NAME", "PROVIDER", "EFFECT", "STATE", "ALIASES", "SUMMARY"]),
+        true => Table::new(["NAME", "PROVIDER", "EFFECT", "STATE", "SUMMARY"]),
         false => Table::new(["NAME", "PROVIDER", "EFFECT", "SUMMARY"]),
     };
     for row in rows {
         if all {
             let provider = format!("{} {}", row.provider, row.provider_version);
-            let (state, aliases) = (row.state.as_str(), row.aliases.join(", "));
-            table.row([row.name, &provider, &row.effect, state, &aliases, row.summary]);
+            let summary = row.summary.lines().next().unwrap_or_default();
+            let summary = match row.aliases.as_slice() {
+                [] => summary.to_owned(),
+                aliases => format!("{summary} (also {})", aliases.join(", ")),
+            };
+            table.row([row.name, &provider, &row.effect, row.state.as_str(), &summary]);
         } else {
             table.row([row.name, row.provider, &row.effect, row.summary]);
         }

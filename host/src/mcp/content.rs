@@ -68,3 +68,81 @@ fn link(resource: &ResourceLink) -> Link {
     link.size = *size;
     link
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+    use crate::sample;
+
+    fn converted(status: ReplyStatus, text: &str, rest: &Value) -> Value {
+        serde_json::to_value(result(&sample::reply(status, text, rest))).unwrap()
+    }
+
+    #[test]
+    fn a_text_is_one_block() {
+        let expected = json!({
+            "resultType": "complete",
+            "content": [{ "type": "text", "text": "Hallo." }],
+            "isError": false,
+        });
+        assert_eq!(converted(ReplyStatus::Ok, "Hallo.", &Value::Null), expected);
+    }
+
+    #[test]
+    fn a_tool_that_could_not_is_an_error_that_a_model_can_read() {
+        for status in [ReplyStatus::Failed, ReplyStatus::Cancelled] {
+            let result = converted(status, "no such file", &Value::Null);
+            assert_eq!(result["isError"], true);
+            assert_eq!(result["content"], json!([{ "type": "text", "text": "no such file" }]));
+        }
+    }
+
+    #[test]
+    fn every_block_arrives_as_the_protocol_writes_it() {
+        let content = json!([
+            { "type": "text", "text": "one" },
+            { "type": "image", "data": "aGk=", "mimeType": "image/png" },
+            { "type": "audio", "data": "aGk=", "mimeType": "audio/wav" },
+            { "type": "resource", "resource": { "uri": "file:///a", "text": "a" } },
+            { "type": "resource", "resource": { "uri": "file:///b", "blob": "aGk=", "mimeType": "x/y" } },
+            {
+                "type": "resource_link", "uri": "file:///c", "name": "c", "title": "C",
+                "description": "a file", "mimeType": "text/plain", "size": 3,
+            },
+        ]);
+        let result = converted(ReplyStatus::Ok, "", &json!({ "content": content }));
+        assert_eq!(result["content"], content);
+    }
+
+    #[test]
+    fn a_structured_result_is_text_as_well_where_there_is_no_other() {
+        let image = json!({ "type": "image", "data": "aGk=", "mimeType": "image/png" });
+        let as_text = json!({ "type": "text", "text": "{\"a\":1}" });
+        let cases = [
+            ("", json!({ "structured": { "a": 1 } }), json!([as_text])),
+            (
+                "one",
+                json!({ "structured": { "a": 1 } }),
+                json!([{ "type": "text", "text": "one" }]),
+            ),
+            ("", json!({ "content": [image], "structured": { "a": 1 } }), json!([image, as_text])),
+        ];
+        for (text, rest, content) in cases {
+            let result = converted(ReplyStatus::Ok, text, &rest);
+            assert_eq!(result["structuredContent"], json!({ "a": 1 }));
+            assert_eq!(result["content"], content);
+        }
+    }
+
+    #[test]
+    fn an_artifact_never_goes_out() {
+        let artifact =
+            json!({ "type": "text", "label": "notes", "data": { "text": "for people" } });
+        let rest = json!({ "artifacts": [artifact] });
+        assert_eq!(sample::reply(ReplyStatus::Ok, "a", &rest).artifacts().len(), 1);
+        let expected = converted(ReplyStatus::Ok, "a", &Value::Null);
+        assert_eq!(converted(ReplyStatus::Ok, "a", &rest), expected);
+    }
+}

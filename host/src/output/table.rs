@@ -1,6 +1,6 @@
 //! Tables for people: columns without lines, which other programs can cut apart as well.
 
-use comfy_table::{ContentArrangement, presets};
+use comfy_table::{ColumnConstraint, ContentArrangement, presets};
 
 /// Rows under a header.
 pub(crate) struct Table(comfy_table::Table);
@@ -11,6 +11,10 @@ impl Table {
         table.load_style(presets::NOTHING).force_no_tty().set_header(header);
         for column in table.column_iter_mut() {
             column.set_padding((0, 2));
+        }
+        // What a row is about stays in one piece, however narrow the terminal is.
+        if let Some(first) = table.column_mut(0) {
+            first.set_constraint(ColumnConstraint::ContentWidth);
         }
         Self(table)
     }

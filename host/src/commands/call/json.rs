@@ -117,3 +117,70 @@ impl<'a> From<&'a CallError> for ErrorJson<'a> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+    use toolbay_loader::RawReply;
+
+    use super::*;
+    use crate::sample;
+
+    #[test]
+    fn a_reply_keeps_what_each_reader_needs_apart() {
+        let rest = json!({
+            "content": [{ "type": "text", "text": "two rows" }],
+            "structured": { "rows": 2 },
+            "artifacts": [
+                { "type": "table", "label": "rows", "data": { "columns": ["a"], "rows": [[1], [null]] } },
+                { "type": "text", "label": "notes", "data": { "text": "for people" } },
+            ],
+        });
+        let reply = sample::reply(ReplyStatus::Failed, "", &rest);
+        let expected = json!({
+            "outcome": "failed",
+            "text": "two rows",
+            "content": [{ "type": "text", "text": "two rows" }],
+            "structured": { "rows": 2 },
+            "artifacts": [
+                { "label": "rows", "type": "table", "columns": ["a"], "rows": [[1], [null]] },
+                { "label": "notes", "type": "text", "text": "for people" },
+            ],
+            "truncated": false,
+        });
+        assert_eq!(serde_json::to_value(ReplyJson::from(&reply)).unwrap(), expected);
+    }
+
+    #[test]
+    fn an_error_names_who_can_do_what() {
+        let raw = || RawReply::text(ReplyStatus::Ok, "a");
+        let cases = [
+            (
+                sample::call(raw(), "say", "{}"),
+                json!({ "code": "not_registered", "party": "caller", "nearest": ["says"] }),
+            ),
+            (
+                sample::call(raw(), "says", r#"{"language": "fr"}"#),
+                json!({
+                    "code": "invalid_arguments",
+                    "party": "caller",
+                    "violations": [{
+                        "argument": "language",
+                        "expected": "one of \"en\", \"de\"",
+                        "found": "\"fr\"",
+                    }],
+                }),
+            ),
+            (
+                sample::call(RawReply { rest: "[]".into(), ..raw() }, "says", "{}"),
+                json!({ "code": "malformed_reply", "party": "host" }),
+            ),
+        ];
+        for (result, mut expected) in cases {
+            let error = result.unwrap_err();
+            expected["message"] = report::chain(&error).into();
+            let found = serde_json::to_value(ErrorJson::from(&error)).unwrap();
+            assert_eq!(found, json!({ "error": expected }));
+        }
+    }
+}

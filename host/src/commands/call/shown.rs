@@ -42,3 +42,51 @@ fn block(block: &ContentBlock) -> Cow<'_, str> {
 fn decoded_len(base64: &str) -> String {
     grouped((base64.trim_end_matches('=').len() as u64) * 3 / 4)
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+    use toolbay_loader::ReplyStatus;
+
+    use super::*;
+    use crate::sample;
+
+    #[test]
+    fn what_is_no_text_is_named_in_one_line() {
+        let image = json!({ "type": "image", "data": "aGVsbG8=", "mimeType": "image/png" });
+        let resource = |contents: Value| json!({ "type": "resource", "resource": contents });
+        let cases = [
+            ("one\n", json!(null), "one\n"),
+            ("", json!({ "structured": [1, 2] }), "[1,2]"),
+            (
+                "",
+                json!({ "content": [{ "type": "text", "text": "one" }, image] }),
+                "one\n\n[image image/png, 5 bytes]",
+            ),
+            ("", json!({ "content": [image], "structured": 3 }), "[image image/png, 5 bytes]\n\n3"),
+            (
+                "",
+                json!({ "content": [{ "type": "audio", "data": "aGk=", "mimeType": "audio/wav" }] }),
+                "[audio audio/wav, 2 bytes]",
+            ),
+            (
+                "",
+                json!({ "content": [resource(json!({ "uri": "file:///a", "text": "abc" }))] }),
+                "[resource file:///a, 3 bytes]",
+            ),
+            (
+                "",
+                json!({ "content": [resource(json!({ "uri": "file:///a", "mimeType": "x/y", "blob": "aGk=" }))] }),
+                "[resource file:///a x/y, 2 bytes]",
+            ),
+            (
+                "",
+                json!({ "content": [{ "type": "resource_link", "uri": "file:///a", "name": "a" }] }),
+                "[resource link a file:///a]",
+            ),
+        ];
+        for (text, rest, expected) in cases {
+            assert_eq!(reply(&sample::reply(ReplyStatus::Ok, text, &rest)), expected, "{rest}");
+        }
+    }
+}
