@@ -5,7 +5,8 @@
 //!    [`Toolbay`](toolbay_loader::Toolbay) takes plugins and calls their tools; this crate only asks it.
 //! 3. What people and programs read goes to standard output, and everything else to standard error: a client of
 //!    `toolbay serve --stdio` sees nothing but its protocol.
-//! 4. The [`Exit`] code tells a script who can do something about a failure.
+//! 4. A session of `toolbay serve` is a [`McpServer`], which other programs can serve over any pair of streams.
+//! 5. The [`Exit`] code tells a script who can do something about a failure.
 //!
 //! ```no_run
 //! use toolbay::{Exit, Stdio};

@@ -2,6 +2,7 @@
 
 use std::{future, pin::pin, sync::Arc};
 
+use log::Level;
 use rmcp::{
     ErrorData, RoleServer, ServerHandler,
     model::{
@@ -16,11 +17,14 @@ use tokio::{
     task,
 };
 use toolbay_loader::{
-    CallError, CallRequest, Caller, CancelToken, Decision, ProgressSink, Reply, ToolName, Toolbay,
-    decide,
+    CallError, CallRequest, Caller, CancelToken, Decision, Party, ProgressSink, Reply, ToolName,
+    Toolbay, decide,
 };
 
-use crate::mcp::{content, progress::Listener, tool::tool};
+use crate::{
+    mcp::{content, progress::Listener, tool::tool},
+    report,
+};
 
 /// Calls that run at once; others wait. It is below the number of the runtime's blocking threads, so that tools that hang never
 /// keep the server from reading what its client says.
@@ -203,7 +207,12 @@ impl ServerHandler for McpServer {
             Ok(reply) => Ok(content::result(&reply).into()),
             Err(error @ CallError::NotRegistered { .. }) => Err(unknown_tool(&error)),
             Err(error) => {
-                log::info!("{}", crate::report::chain(&error));
+                // What the caller can correct itself is no news for the operator.
+                let level = match error.party() {
+                    Party::Caller => Level::Info,
+                    _ => Level::Warn,
+                };
+                log::log!(level, "{}", report::chain(&error));
                 Ok(content::error(&error).into())
             }
         }
