@@ -28,7 +28,8 @@ pub enum Party {
 
 /// Why a call gave no reply.
 ///
-/// `Display` and `source` are for the operator; a model gets [`CallError::model_text`], which holds nothing that a plugin wrote.
+/// `Display` and `source` are for the operator; a model gets [`CallError::model_text`], which holds nothing that a plugin wrote but
+/// what its schema allows, cut short.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum CallError {

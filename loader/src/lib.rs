@@ -76,3 +76,8 @@ pub use crate::{
 };
 pub use toolbay_abi::note::{Note, NoteTool};
 pub use toolbay_core::*;
+
+/// The guide to embedding, compiled so that it stays true.
+#[cfg(doctest)]
+#[doc = include_str!("../../docs/embedding.md")]
+struct EmbeddingGuide;

@@ -6,6 +6,7 @@ use std::sync::{
 };
 
 use parking_lot::Mutex;
+use semver::Version;
 use serde_json::value::RawValue;
 use toolbay_core::{
     BackendError, ProviderId, RawReply, ToolBackend, ToolDefinition, ToolName, ValidCall,
@@ -22,10 +23,8 @@ use crate::{
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Registered {
     pub(crate) id: ProviderId,
-    pub(crate) version: String,
+    pub(crate) version: Version,
     pub(crate) hash: ContentHash,
-    /// The name of its copy in the store.
-    pub(crate) file_name: String,
     /// What its note declares.
     pub(crate) declared: Vec<DeclaredTool>,
     /// The tools that it listed.
@@ -96,8 +95,8 @@ impl PluginProvider {
         if let Some(running) = self.running.get() {
             return Ok(running);
         }
-        let Registered { id, hash, file_name, declared, tools, .. } = &self.registered;
-        let copy = verify::verify_stored(&self.store, *hash, file_name)?;
+        let Registered { id, version, hash, declared, tools } = &self.registered;
+        let copy = verify::verify_stored(&self.store, *hash, id, version, declared)?;
         let rejected = |reason: Reason| reason.of(copy.path(), Some(id.as_str()));
         let instance =
             Instance::create(&copy, id, self.configuration.as_deref()).map_err(rejected)?;
@@ -120,11 +119,9 @@ impl PluginProvider {
                 format!("{tool} in other words, or no longer listed"),
                 "refresh, which registers the tool as it is now",
             );
-            return Err(unavailable(
-                reason
-                    .by_environment()
-                    .of(&self.registered.file_name, Some(self.registered.id.as_str())),
-            ));
+            let id = &self.registered.id;
+            let path = self.store.path(self.registered.hash, id, &self.registered.version);
+            return Err(unavailable(reason.by_environment().of(path, Some(id.as_str()))));
         }
         Ok(&running.instance)
     }

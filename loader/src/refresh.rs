@@ -11,7 +11,7 @@ use crate::{
     instance::Instance,
     provider::{PluginProvider, Registered},
     rejection::{Reason, Rejection, Stage},
-    store::{Store, file_name},
+    store::Store,
     verify::{self, Verified},
 };
 
@@ -114,9 +114,8 @@ fn run(
     let (tools, left_out) = instance.tools(plugin.tools()).map_err(rejected)?;
     let registered = Registered {
         id: id.clone(),
-        version: plugin.version().to_string(),
+        version: plugin.version().clone(),
         hash: plugin.hash(),
-        file_name: file_name(plugin.copy()),
         declared: plugin.tools().to_vec(),
         tools: tools.into_iter().map(Arc::new).collect(),
     };

@@ -10,8 +10,9 @@
 mod format;
 
 use std::{
-    fs::{self, File},
+    fs::{self, File, OpenOptions},
     io::{self, Write},
+    os::unix::fs::OpenOptionsExt,
     path::{Path, PathBuf},
 };
 
@@ -99,7 +100,7 @@ impl RegistryFile {
     ) -> Result<Contents, RegistryFileError> {
         private_dir(&self.home).map_err(|error| failed(&self.home, error))?;
         let lock_path = self.home.join("registry.lock");
-        let lock = File::create(&lock_path).map_err(|error| failed(&lock_path, error))?;
+        let lock = open_private(&lock_path).map_err(|error| failed(&lock_path, error))?;
         lock.lock().map_err(|error| failed(&lock_path, error))?;
 
         let reading = self.read();
@@ -153,6 +154,11 @@ impl RegistryFile {
         }
         fs::remove_file(&path).map_err(|error| failed(&path, error))
     }
+}
+
+/// Opens a lock file that nobody else can hold up.
+fn open_private(path: &Path) -> io::Result<File> {
+    OpenOptions::new().write(true).create(true).truncate(false).mode(0o600).open(path)
 }
 
 fn failed(path: &Path, source: io::Error) -> RegistryFileError {

@@ -12,7 +12,9 @@ use std::{
     str::FromStr,
 };
 
+use semver::Version;
 use sha2::{Digest, Sha256};
+use toolbay_core::ProviderId;
 
 use crate::{
     inspect::Inspected,
@@ -82,7 +84,12 @@ impl Store {
     }
 
     /// Copies a library: hashed as it is written, made durable, then put in place with one rename.
-    pub(crate) fn copy(&self, source: &Inspected) -> Result<Stored, Reason> {
+    pub(crate) fn copy(
+        &self,
+        source: &Inspected,
+        id: &ProviderId,
+        version: &Version,
+    ) -> Result<Stored, Reason> {
         let failed = |error: io::Error| self.failed(&error);
         private_dir(&self.root).map_err(failed)?;
         let mut temporary = tempfile::Builder::new()
@@ -91,8 +98,8 @@ impl Store {
             .map_err(failed)?;
         let hash = copy_and_hash(source.file(), temporary.as_file_mut()).map_err(failed)?;
 
-        let folder = self.root.join(hash.to_string());
-        let path = folder.join(file_name(source));
+        let path = self.path(hash, id, version);
+        let folder = self.folder(hash);
         if hash_of(&path).is_ok_and(|there| there == hash) {
             return Ok(Stored { path, hash });
         }
@@ -104,9 +111,23 @@ impl Store {
         Ok(Stored { path, hash })
     }
 
+    /// Where the copy of this content is, or would be. People meet its name in debuggers and in `/proc/self/maps`.
+    pub(crate) fn path(&self, hash: ContentHash, id: &ProviderId, version: &Version) -> PathBuf {
+        self.folder(hash).join(format!("{id}-{version}.so"))
+    }
+
+    fn folder(&self, hash: ContentHash) -> PathBuf {
+        self.root.join(hash.to_string())
+    }
+
     /// Finds a copy by its hash, and hashes it again: what the registry file says makes nothing trusted.
-    pub(crate) fn find(&self, hash: ContentHash, file_name: &str) -> Result<Stored, Rejection> {
-        let path = self.root.join(hash.to_string()).join(file_name);
+    pub(crate) fn find(
+        &self,
+        hash: ContentHash,
+        id: &ProviderId,
+        version: &Version,
+    ) -> Result<Stored, Rejection> {
+        let path = self.path(hash, id, version);
         let there = hash_of(&path).map_err(|error| self.failed(&error).of(&path, None))?;
         if there == hash {
             return Ok(Stored { path, hash });
@@ -131,12 +152,6 @@ impl Store {
         )
         .by_environment()
     }
-}
-
-/// The name of a plugin's copy: people meet it in debuggers and in `/proc/self/maps`.
-pub(crate) fn file_name(inspected: &Inspected) -> String {
-    let note = inspected.note();
-    format!("{}-{}.so", note.id, note.version)
 }
 
 /// Makes a folder that only the host's user can enter; one that is there stays as it is.

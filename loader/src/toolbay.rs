@@ -232,17 +232,17 @@ fn offer(provider: &Arc<PluginProvider>) -> Offer {
     });
     Offer {
         provider: registered.id.clone(),
-        version: registered.version.clone(),
+        version: registered.version.to_string(),
         tools: tools.collect(),
     }
 }
 
 fn statuses(providers: &[Arc<PluginProvider>]) -> Vec<ProviderStatus> {
     let status = |provider: &Arc<PluginProvider>| {
-        let Registered { id, version, hash, declared, tools, .. } = provider.registered();
+        let Registered { id, version, hash, declared, tools } = provider.registered();
         ProviderStatus {
             id: id.clone(),
-            version: version.clone(),
+            version: version.to_string(),
             hash: *hash,
             declared: declared.clone(),
             tools: tools.iter().map(|tool| tool.name().clone()).collect(),

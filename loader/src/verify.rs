@@ -162,7 +162,7 @@ pub fn verify(
     let version = Version::parse(&source.note().version)
         .map_err(|error| refused(unchecked(error.to_string())))?;
 
-    let stored = store.copy(&source).map_err(refused)?;
+    let stored = store.copy(&source, &provider, &version).map_err(refused)?;
     let copy = match inspect::inspect(&Candidate::at(&stored.path)) {
         Ok(Inspection::Plugin(copy))
             if copy.note() == source.note() && copy.facts() == source.facts() =>
@@ -177,25 +177,42 @@ pub fn verify(
     Ok((Verified { copy, source, hash: stored.hash, provider, version, tools }, left_out))
 }
 
-/// Verifies the copy of a plugin in the store, as the registry file names it, before it is loaded again.
+/// Verifies the copy of a plugin in the store before it is loaded again, and that its own note says what the registry file says: the
+/// gates have decided by that.
 ///
 /// # Errors
 ///
-/// [`Rejection`] where the copy is gone, is not what the hash says, or is refused by this host.
+/// [`Rejection`] where the copy is gone, is not what the hash says, is refused by this host, or declares something else.
 pub(crate) fn verify_stored(
     store: &Store,
     hash: ContentHash,
-    file_name: &str,
+    id: &ProviderId,
+    version: &Version,
+    registered: &[DeclaredTool],
 ) -> Result<Inspected, Rejection> {
-    let stored = store.find(hash, file_name)?;
+    let stored = store.find(hash, id, version)?;
     let copy = match inspect::inspect(&Candidate::at(&stored.path))? {
         Inspection::Plugin(copy) => *copy,
         Inspection::NotAPlugin(_) => return Err(changed().of(stored.path, None)),
     };
-    match problems(&copy).into_iter().next() {
-        Some(reason) => Err(reason.of(stored.path, Some(&copy.note().id))),
-        None => Ok(copy),
+    let note = copy.note();
+    if let Some(reason) = problems(&copy).into_iter().next() {
+        return Err(reason.of(stored.path, Some(&note.id)));
     }
+    let (declared, _) = declared::tools(note);
+    let same = (note.id.as_str(), note.version.as_str()) == (id.as_str(), &*version.to_string())
+        && declared == registered;
+    if !same {
+        let reason = Reason::plugin(
+            Stage::Verify,
+            "other_declarations",
+            "the provider and the declarations that are registered",
+            "others in the library's note",
+            "refresh, which registers what the note says; find out who changed the registry file",
+        );
+        return Err(reason.by_environment().of(stored.path, Some(&note.id)));
+    }
+    Ok(copy)
 }
 
 fn provider_id(id: &str) -> Result<ProviderId, String> {

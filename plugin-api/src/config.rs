@@ -52,6 +52,8 @@ pub(crate) fn parse<T: DeserializeOwned>(json: &[u8]) -> Result<T, ConfigError> 
     let mut deserializer = serde_json::Deserializer::from_slice(json);
     let config = serde_path_to_error::deserialize(&mut deserializer).map_err(|error| {
         let path = error.path().to_string();
+        // What it says of a text that ends in the middle.
+        let path = if path == "?" { ".".to_owned() } else { path };
         ConfigError { path, problem: without_position(&error.into_inner()) }
     })?;
     deserializer.end().map_err(|error| ConfigError::at(".", without_position(&error)))?;

@@ -87,3 +87,8 @@ pub mod macro_support {
     };
     pub use toolbay_abi::{PluginRootRef, abi_stable as abi};
 }
+
+/// The vendors' guide, compiled so that it stays true.
+#[cfg(doctest)]
+#[doc = include_str!("../../docs/vendors.md")]
+struct VendorsGuide;

@@ -15,6 +15,9 @@ pub struct Declared {
     pub tools: &'static [ToolSpec],
 }
 
+/// The bytes after which a summary that is taken from the description ends.
+const SUMMARY_LEN: usize = 256;
+
 /// The length of the record in bytes.
 pub const fn record_len(declared: &Declared) -> usize {
     let mut out = Out { bytes: &mut [], len: 0 };
@@ -107,7 +110,11 @@ impl Out<'_> {
         self.raw(b",\"label\":");
         self.string(if spec.label.is_empty() { spec.name } else { spec.label });
         self.raw(b",\"summary\":");
-        self.string(if spec.summary.is_empty() { spec.description } else { spec.summary });
+        if spec.summary.is_empty() {
+            self.first_paragraph(spec.description);
+        } else {
+            self.string(spec.summary);
+        }
         if let Some(effect) = spec.effect {
             self.raw(b",\"effect\":");
             self.string(effect.word());
@@ -165,21 +172,45 @@ impl Out<'_> {
         let bytes = text.as_bytes();
         let mut at = 0;
         while at < bytes.len() {
-            match bytes[at] {
-                b'"' | b'\\' => {
-                    self.byte(b'\\');
-                    self.byte(bytes[at]);
-                }
-                control @ 0..0x20 => {
-                    self.raw(b"\\u00");
-                    self.hex_digit(control >> 4);
-                    self.hex_digit(control & 0xf);
-                }
-                other => self.byte(other),
-            }
+            self.escaped(bytes[at]);
             at += 1;
         }
         self.byte(b'"');
+    }
+
+    /// The first paragraph of a text as one line: doc comments are broken into lines where the editor ends, and a summary has none.
+    const fn first_paragraph(&mut self, text: &str) {
+        self.byte(b'"');
+        let bytes = text.as_bytes();
+        let mut at = 0;
+        while at < bytes.len() {
+            let in_character = at + 1 < bytes.len() && bytes[at + 1] & 0xc0 == 0x80;
+            match bytes[at] {
+                b'\n' if at + 1 < bytes.len() && bytes[at + 1] == b'\n' => break,
+                0..0x20 => self.byte(b' '),
+                other => self.escaped(other),
+            }
+            at += 1;
+            if at >= SUMMARY_LEN && !in_character {
+                break;
+            }
+        }
+        self.byte(b'"');
+    }
+
+    const fn escaped(&mut self, byte: u8) {
+        match byte {
+            b'"' | b'\\' => {
+                self.byte(b'\\');
+                self.byte(byte);
+            }
+            0..0x20 => {
+                self.raw(b"\\u00");
+                self.hex_digit(byte >> 4);
+                self.hex_digit(byte & 0xf);
+            }
+            other => self.byte(other),
+        }
     }
 }
 
@@ -190,7 +221,7 @@ mod tests {
     use super::*;
     use crate::spec::{DataClass, Effect, Egress, Kind};
 
-    const PLAIN: ToolSpec = ToolSpec::new("plain", "Says \"hi\"\n\\o/ \u{1} und Grüße.");
+    const PLAIN: ToolSpec = ToolSpec::new("plain", "Says \"hi\"\n\\o/ und\tGrüße.\n\nMore of it.");
     const FULL: ToolSpec = ToolSpec::new("full", "Everything declared.")
         .aliases(&["former", "older"])
         .label("Full")
@@ -220,7 +251,10 @@ mod tests {
         assert_eq!((note.panic.as_str(), note.target.as_str()), (note::PANIC, note::TARGET));
 
         let plain = &note.tools[0];
-        assert_eq!(plain.summary, PLAIN.description, "quotes, controls and UTF-8 survive");
+        assert_eq!(
+            plain.summary, "Says \"hi\" \\o/ und Grüße.",
+            "the first paragraph, on one line"
+        );
         assert_eq!(plain.label, "plain");
         assert_eq!((plain.effect.as_deref(), plain.enabled), (None, false), "undeclared stays out");
 
@@ -233,5 +267,15 @@ mod tests {
         assert_eq!(full.egress.as_deref(), Some("configured_endpoint"));
         assert_eq!(full.kind.as_deref(), Some("write"));
         assert!(full.requires_admin && full.enabled && full.approval);
+    }
+
+    #[test]
+    fn a_long_description_ends_between_two_characters() {
+        for before in ["", "x"] {
+            let description: &str = format!("{before}{}", "ä".repeat(400)).leak();
+            let tool = tool_of(&ToolSpec::new("long", description)).unwrap();
+            assert!(description.starts_with(&tool.summary));
+            assert!((SUMMARY_LEN..=SUMMARY_LEN + 1).contains(&tool.summary.len()));
+        }
     }
 }

@@ -205,7 +205,7 @@ impl ToolSpec {
         self
     }
 
-    /// One line for people; without one it is the description.
+    /// One line for people; without one it is the first paragraph of the description, at most some 256 bytes of it.
     #[must_use]
     pub const fn summary(mut self, summary: &'static str) -> Self {
         self.summary = summary;

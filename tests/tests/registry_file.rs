@@ -4,7 +4,7 @@
 use std::{fs, path::PathBuf, thread};
 
 use serde_json::{Value, json};
-use toolbay_loader::{RegistryFileError, Toolbay};
+use toolbay_loader::{ContentHash, RegistryFileError, Toolbay};
 use toolbay_tests::{Home, call};
 
 const GREETING: &str = "toolbay-plugin-greeting";
@@ -161,4 +161,52 @@ fn refreshes_at_once_leave_a_whole_file_and_count_each_change() {
     let toolbay = home.open();
     assert!(toolbay.registry_problem().is_none());
     assert_eq!(toolbay.refresh().unwrap().generation, 1, "nothing changed");
+}
+
+/// Changes what the registry file says, with a checksum that is right again: as somebody who writes to the home can.
+fn forge(home: &Home, from: &str, to: &str) {
+    let text = fs::read_to_string(file(home)).unwrap();
+    let start = text.find("\"registry\":\n").unwrap() + "\"registry\":\n".len();
+    let registry = text[start..].trim_end().strip_suffix('}').unwrap().trim_end();
+    let forged = registry.replacen(from, to, 1);
+    assert_ne!(forged, registry, "{from} is there");
+    let checksum = ContentHash::of(forged.as_bytes());
+    let sealed = json!({ "format": 1, "checksum": format!("sha256:{checksum}") }).to_string();
+    let sealed = format!("{},\"registry\":\n{forged}\n}}\n", sealed.strip_suffix('}').unwrap());
+    fs::write(file(home), sealed).unwrap();
+}
+
+#[test]
+fn a_forged_file_opens_no_gate_that_the_librarys_note_keeps_shut() {
+    let home = Home::with(&[ECHO]);
+    home.refreshed();
+    // `undeclared` is off, writes and needs approval; the forger makes it what `echo` is.
+    let text = fs::read_to_string(file(&home)).unwrap();
+    let declared = &text[text.find("\"name\": \"undeclared\"").unwrap()..];
+    let original = &declared[..declared.find('}').unwrap()];
+    let forged = original
+        .replace("non_idempotent_write", "read_only")
+        .replace("\"enabled_by_default\": false", "\"enabled_by_default\": true")
+        .replace("\"requires_approval\": true", "\"requires_approval\": false");
+    forge(&home, original, &forged);
+
+    let toolbay = home.open();
+    assert!(toolbay.registry_problem().is_none(), "the forgery is well made");
+    let error = call(&toolbay, "undeclared", &json!({ "text": "x" })).unwrap_err();
+    assert_eq!(error.code(), "unavailable");
+    let source = std::error::Error::source(&error).and_then(std::error::Error::source).unwrap();
+    assert!(source.to_string().contains("other_declarations"), "{source}");
+    toolbay.refresh().unwrap();
+    let error = call(&toolbay, "undeclared", &json!({ "text": "x" })).unwrap_err();
+    assert_eq!(error.code(), "tool_disabled");
+    assert_eq!(call(&toolbay, "echo", &json!({ "text": "x" })).unwrap().model_text(), "x");
+}
+
+#[test]
+fn a_forged_version_leads_to_no_file_outside_the_store() {
+    let home = Home::with(&[ECHO]);
+    home.refreshed();
+    forge(&home, "\"version\": \"0.1.0\"", "\"version\": \"../../../outside\"");
+    let problem = home.open().registry_problem().unwrap();
+    assert!(matches!(*problem, RegistryFileError::Damaged { .. }), "{problem}");
 }

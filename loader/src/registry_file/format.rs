@@ -24,15 +24,9 @@ struct FileContents {
 struct FileProvider {
     id: String,
     version: String,
-    library: FileLibrary,
+    sha256: String,
     declared: Vec<FileDeclared>,
     tools: Vec<FileTool>,
-}
-
-#[derive(Serialize, Deserialize)]
-struct FileLibrary {
-    sha256: String,
-    file_name: String,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -68,6 +62,8 @@ pub(super) enum DecodeError {
     Form(#[from] serde_json::Error),
     #[error(transparent)]
     Name(#[from] NameError),
+    #[error("version: {0}")]
+    Version(#[from] semver::Error),
     #[error(transparent)]
     Hash(#[from] NotAHash),
     #[error(transparent)]
@@ -99,11 +95,8 @@ pub(super) fn decode(registry: &RawValue) -> Result<Contents, DecodeError> {
 fn provider_to_file(registered: &Registered) -> FileProvider {
     FileProvider {
         id: registered.id.to_string(),
-        version: registered.version.clone(),
-        library: FileLibrary {
-            sha256: registered.hash.to_string(),
-            file_name: registered.file_name.clone(),
-        },
+        version: registered.version.to_string(),
+        sha256: registered.hash.to_string(),
         declared: registered.declared.iter().map(declared_to_file).collect(),
         tools: registered.tools.iter().map(|tool| tool_to_file(tool)).collect(),
     }
@@ -119,9 +112,8 @@ fn provider_from_file(file: FileProvider) -> Result<Registered, DecodeError> {
         .collect::<Result<_, _>>()?;
     Ok(Registered {
         id: file.id.parse()?,
-        version: file.version,
-        hash: file.library.sha256.parse()?,
-        file_name: file.library.file_name,
+        version: file.version.parse()?,
+        hash: file.sha256.parse()?,
         declared,
         tools,
     })
