@@ -58,7 +58,7 @@ fn each_kind_of_end_has_its_exit_code_and_words() {
         (&["call", "undeclared", "text=x"], 3, &["toolDisabled"]),
         (&["call", "greet", "--agent", "nobody"], 3, &["nobody"]),
         (&["call", "misbehave", "mode=panic"], 4, &["a misfortune in a call", "lib.rs:"]),
-        (&["inspect", "no-such-provider"], 5, &["no-such-provider"]),
+        (&["inspect", "no-such-provider"], 3, &["no-such-provider"]),
     ];
     for (arguments, code, words) in cases {
         let output = toolbay(&home, arguments);

@@ -67,7 +67,10 @@ fn show(reply: &Reply, output: &mut Output) -> Result<(), CommandError> {
     output.text(&shown::reply(reply))?;
     match reply.artifacts().len() {
         0 => {}
-        count => report::note(&format!("{count} results for people alone, shown by --json")),
+        1 => report::note("one more result, for people alone, is shown by --json"),
+        count => {
+            report::note(&format!("{count} more results, for people alone, are shown by --json"))
+        }
     }
     Ok(())
 }

@@ -73,7 +73,13 @@ pub(super) const SCENES: &[Scene] = &[
         shows: "A search that forgives a typing error",
         arguments: &["call", "catalogue_search", "query=statstics"],
         ends: End::Success,
-        says: &["tatistics"],
+        says: &["MAT-220", "Statistics You Can Use"],
+    },
+    Scene {
+        shows: "What was found, in full",
+        arguments: &["call", "catalogue_entry", "id=MAT-220"],
+        ends: End::Success,
+        says: &["MAT-220"],
     },
     Scene {
         shows: "Arguments that don't fit are refused before the plugin sees them",
@@ -85,7 +91,7 @@ pub(super) const SCENES: &[Scene] = &[
         shows: "A plugin panics, and the host says so and goes on",
         arguments: &["call", "misbehave", "mode=panic"],
         ends: End::Refusal,
-        says: &["panic"],
+        says: &["broke off", "a misfortune in a call"],
     },
     Scene {
         shows: "The same plugin answers the next call",
