@@ -21,7 +21,7 @@
 /// - `id: "...", provider: P` for a [`Provider`](crate::Provider) that lists its tools at run time.
 ///
 /// The id is a lower-case letter, then letters, digits, `_` and `-`, 64 at most; the version is the crate's. The macro also names
-/// the provider's type `ExportedProvider` within the crate, which tests hand to [`testing::Plugin`](crate::testing::Plugin).
+/// the provider's type `ExportedProvider`, which tests hand to [`testing::Plugin`](crate::testing::Plugin).
 ///
 /// It refuses to compile with `panic = "abort"`: the guard could catch nothing.
 #[macro_export]
@@ -30,21 +30,22 @@ macro_rules! export_provider {
         $crate::export_provider! { id: $id, state: (), tools: [$($tool),*] }
     };
     (id: $id:literal, state: $state:ty, tools: [$($tool:ty),* $(,)?] $(,)?) => {
+        /// The tools that this library exports.
         #[derive(Debug)]
-        pub(crate) struct ExportedTools;
+        pub struct ExportedTools;
 
-        impl $crate::ToolTable for ExportedTools {
-            type State = $state;
+        impl $crate::ToolTable<$state> for ExportedTools {
             const SPECS: &'static [$crate::ToolSpec] = &[$(<$tool as $crate::Tool>::SPEC),*];
             const TOOLS: &'static [$crate::TypedTool<$state>] =
                 &[$($crate::TypedTool::of::<$tool>()),*];
         }
 
-        $crate::export_provider! { id: $id, provider: $crate::Typed<ExportedTools> }
+        $crate::export_provider! { id: $id, provider: $crate::Typed<ExportedTools, $state> }
     };
     (id: $id:literal, provider: $provider:ty $(,)?) => {
-        #[allow(dead_code, reason = "it is for tests, which a plugin need not have")]
-        pub(crate) type ExportedProvider = $provider;
+        /// The provider that this library exports.
+        #[allow(private_interfaces, reason = "what the tools share may be private to the plugin")]
+        pub type ExportedProvider = $provider;
 
         #[cfg(not(panic = "unwind"))]
         ::core::compile_error!(

@@ -112,23 +112,33 @@ impl ToolDefinition {
         }
     }
 
+    /// The tool's name.
+    pub const fn name(&self) -> &'static str {
+        self.name
+    }
+
+    /// What the model reads of it.
+    pub fn description(&self) -> &str {
+        &self.description
+    }
+
     /// A description that is known only now, in place of the spec's.
     #[must_use]
-    pub fn description(mut self, description: impl Into<String>) -> Self {
+    pub fn with_description(mut self, description: impl Into<String>) -> Self {
         self.description = description.into();
         self
     }
 
-    /// A schema that is known only now, in place of the type's. Its root must be an object.
+    /// A schema that is known only now, in place of the type's or made from it. Its root must be an object.
     #[must_use]
-    pub fn input_schema(mut self, schema: Value) -> Self {
-        self.input_schema = schema;
+    pub fn with_input_schema(mut self, schema: impl FnOnce(Value) -> Value) -> Self {
+        self.input_schema = schema(self.input_schema);
         self
     }
 
     /// The schema of the structured result.
     #[must_use]
-    pub fn output<T: JsonSchema>(mut self) -> Self {
+    pub fn with_output<T: JsonSchema>(mut self) -> Self {
         self.output_schema = Some(schema_of::<T>());
         self
     }

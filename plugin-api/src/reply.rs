@@ -2,7 +2,7 @@
 
 use base64::{Engine, engine::general_purpose::STANDARD};
 use serde::Serialize;
-use serde_json::{Value, json, value::RawValue};
+use serde_json::{json, value::RawValue};
 use toolbay_abi::{
     PluginReply, reply_status,
     wire::{Fault, ReplyRest},
@@ -24,7 +24,8 @@ use toolbay_abi::{
 pub struct Reply {
     text: String,
     blocks: Vec<Block>,
-    structured: Option<Value>,
+    /// What a value that is no JSON gave is told by `encode`: a tool has no use for it.
+    structured: Option<Result<Box<RawValue>, String>>,
     artifacts: Vec<Artifact>,
 }
 
@@ -41,10 +42,12 @@ impl Reply {
         self
     }
 
-    /// Adds the answer as a JSON value, for callers that are programs.
+    /// Adds the answer as a JSON value, for callers that are programs: anything that serde can write, such as a type with the
+    /// [`output`](crate::output) attribute.
     #[must_use]
-    pub fn structured(mut self, value: Value) -> Self {
-        self.structured = Some(value);
+    pub fn structured(mut self, value: impl Serialize) -> Self {
+        self.structured =
+            Some(serde_json::value::to_raw_value(&value).map_err(|error| error.to_string()));
         self
     }
 
@@ -66,13 +69,13 @@ impl Reply {
                 content.push(raw(block)?);
             }
         }
-        let structured = self.structured.as_ref().map(raw).transpose()?;
+        let structured = self.structured.transpose().map_err(not_json)?;
         let artifacts = self.artifacts.iter().map(raw).collect::<Result<Vec<_>, _>>()?;
         let rest = if content.is_empty() && structured.is_none() && artifacts.is_empty() {
             Vec::new()
         } else {
             let rest = ReplyRest { content, structured, artifacts };
-            serde_json::to_vec(&rest).map_err(not_json)?
+            serde_json::to_vec(&rest).map_err(|error| not_json(error.to_string()))?
         };
         Ok(PluginReply {
             status: reply_status::OK,
@@ -83,10 +86,10 @@ impl Reply {
 }
 
 fn raw(value: &impl Serialize) -> Result<Box<RawValue>, Fault> {
-    serde_json::value::to_raw_value(value).map_err(not_json)
+    serde_json::value::to_raw_value(value).map_err(|error| not_json(error.to_string()))
 }
 
-fn not_json(error: serde_json::Error) -> Fault {
+fn not_json(error: String) -> Fault {
     Fault::Provider { problem: format!("the reply can't be written as JSON: {error}") }
 }
 

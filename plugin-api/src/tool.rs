@@ -1,5 +1,7 @@
 //! The typed level: one type per tool, whose schema and parsing follow from its arguments.
 
+use std::marker::PhantomData;
+
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 
@@ -33,6 +35,12 @@ pub trait Tool: 'static {
         context: &Context<'_>,
     ) -> Result<Reply, Failure>;
 
+    /// The tool as it is listed. It is enough to override it where the result has a schema; what depends on the configuration is
+    /// [`State::list`]'s to say.
+    fn define() -> ToolDefinition {
+        ToolDefinition::new::<Self::Arguments>(&Self::SPEC)
+    }
+
     /// Says line by line what a call would do, without doing it; see [`Provider::preview`].
     fn preview(
         state: &Self::State,
@@ -44,7 +52,66 @@ pub trait Tool: 'static {
     }
 }
 
-/// What the tools of a provider share: made once from the configuration, then read by every call.
+/// What the tools of a provider share: made once from the configuration, then read by every call. It may be private to the plugin.
+///
+/// ```
+/// use toolbay_plugin_api::{prelude::*, serde::Deserialize, testing::Plugin};
+/// # use toolbay_plugin_api::serde_json::json;
+///
+/// #[derive(Deserialize)]
+/// #[serde(crate = "toolbay_plugin_api::serde", deny_unknown_fields)]
+/// struct Config {
+///     signature: Option<String>,
+/// }
+///
+/// struct Signer(String);
+///
+/// impl State for Signer {
+///     type Config = Config;
+///
+///     fn create(config: Config) -> Result<Self, ConfigError> {
+///         match config.signature.as_deref() {
+///             Some("") => Err(ConfigError::at("signature", "expected a name, found nothing")),
+///             signature => Ok(Self(signature.unwrap_or_default().to_owned())),
+///         }
+///     }
+///
+///     fn list(&self, tools: Vec<ToolDefinition>) -> Vec<ToolDefinition> {
+///         if self.0.is_empty() { Vec::new() } else { tools }
+///     }
+/// }
+///
+/// #[arguments]
+/// struct Letter {
+///     /// The letter's text.
+///     text: String,
+/// }
+///
+/// /// A letter that is signed.
+/// #[output]
+/// struct Signed {
+///     lines: Vec<String>,
+/// }
+///
+/// /// Signs a letter.
+/// #[tool(effect = ReadOnly, output = Signed, enabled)]
+/// fn sign(signer: &Signer, letter: Letter, _: &Context<'_>) -> Result<Reply, Failure> {
+///     let lines = vec![letter.text, signer.0.clone()];
+///     Ok(Reply::text(lines.join("\n")).structured(Signed { lines }))
+/// }
+///
+/// export_provider! { id: "letters", state: Signer, tools: [sign] }
+///
+/// # fn main() -> Result<(), toolbay_plugin_api::wire::Fault> {
+/// let unconfigured = Plugin::create::<ExportedProvider>(&json!({}))?;
+/// assert!(unconfigured.tools()?.is_empty());
+/// let ada = Plugin::create::<ExportedProvider>(&json!({ "signature": "Ada" }))?;
+/// assert!(ada.tools()?[0].output_schema.is_some());
+/// let signed = ada.call("sign", &json!({ "text": "Dear Charles" }))?;
+/// assert_eq!(signed.structured, Some(json!({ "lines": ["Dear Charles", "Ada"] })));
+/// # Ok(())
+/// # }
+/// ```
 pub trait State: Send + Sync + Sized + 'static {
     /// The configuration; see [`Provider::Config`].
     type Config: DeserializeOwned;
@@ -55,6 +122,12 @@ pub trait State: Send + Sync + Sized + 'static {
     ///
     /// [`ConfigError`], with the place in the configuration and what was expected and found there.
     fn create(config: Self::Config) -> Result<Self, ConfigError>;
+
+    /// The tools that are offered with this configuration: all of them, unless this says otherwise. It may leave tools out, none at
+    /// all being normal while something is missing, and may describe them by what is configured.
+    fn list(&self, tools: Vec<ToolDefinition>) -> Vec<ToolDefinition> {
+        tools
+    }
 }
 
 impl State for () {
@@ -78,7 +151,7 @@ impl<S: State> TypedTool<S> {
     pub const fn of<T: Tool<State = S>>() -> Self {
         Self {
             spec: T::SPEC,
-            define: || ToolDefinition::new::<T::Arguments>(&T::SPEC),
+            define: T::define,
             execute: |state, arguments, context| T::execute(state, arguments.parse()?, context),
             preview: |state, arguments, context| {
                 arguments.parse().ok().and_then(|arguments| T::preview(state, arguments, context))
@@ -88,22 +161,25 @@ impl<S: State> TypedTool<S> {
 }
 
 /// The tools of a provider, as the export macro lists them.
-pub trait ToolTable: Send + Sync + 'static {
-    /// What they share.
-    type State: State;
+///
+/// What they share is a parameter and no associated type, so that it may be a private type of the plugin.
+pub trait ToolTable<S: State>: Send + Sync + 'static {
     /// Their specs, for the note.
     const SPECS: &'static [ToolSpec];
     /// Their rows, in the same order.
-    const TOOLS: &'static [TypedTool<Self::State>];
+    const TOOLS: &'static [TypedTool<S>];
 }
 
 /// The provider that a table of tools makes.
 #[derive(Debug)]
-pub struct Typed<T: ToolTable>(T::State);
+pub struct Typed<T, S> {
+    state: S,
+    table: PhantomData<T>,
+}
 
-impl<T: ToolTable> Typed<T> {
+impl<T: ToolTable<S>, S: State> Typed<T, S> {
     /// Tables are a handful of rows: comparing names is quicker than hashing them.
-    fn row(tool: &str) -> Result<&'static TypedTool<T::State>, Failure> {
+    fn row(tool: &str) -> Result<&'static TypedTool<S>, Failure> {
         T::TOOLS
             .iter()
             .find(|row| row.spec.name() == tool)
@@ -111,17 +187,17 @@ impl<T: ToolTable> Typed<T> {
     }
 }
 
-impl<T: ToolTable> Provider for Typed<T> {
-    type Config = <T::State as State>::Config;
+impl<T: ToolTable<S>, S: State> Provider for Typed<T, S> {
+    type Config = S::Config;
 
     const TOOLS: &'static [ToolSpec] = T::SPECS;
 
     fn create(config: Self::Config) -> Result<Self, ConfigError> {
-        T::State::create(config).map(Self)
+        S::create(config).map(|state| Self { state, table: PhantomData })
     }
 
     fn tools(&self) -> Vec<ToolDefinition> {
-        T::TOOLS.iter().map(|row| (row.define)()).collect()
+        self.state.list(T::TOOLS.iter().map(|row| (row.define)()).collect())
     }
 
     fn execute(
@@ -130,7 +206,7 @@ impl<T: ToolTable> Provider for Typed<T> {
         arguments: &Arguments<'_>,
         context: &Context<'_>,
     ) -> Result<Reply, Failure> {
-        (Self::row(tool)?.execute)(&self.0, arguments, context)
+        (Self::row(tool)?.execute)(&self.state, arguments, context)
     }
 
     fn preview(
@@ -139,6 +215,6 @@ impl<T: ToolTable> Provider for Typed<T> {
         arguments: &Arguments<'_>,
         context: &Context<'_>,
     ) -> Option<Vec<String>> {
-        (Self::row(tool).ok()?.preview)(&self.0, arguments, context)
+        (Self::row(tool).ok()?.preview)(&self.state, arguments, context)
     }
 }

@@ -1,6 +1,6 @@
 //! The attributes of the Toolbay plugin API; use them through `toolbay_plugin_api`, which re-exports them.
 
-mod arguments;
+mod payload;
 mod tool;
 
 use proc_macro::TokenStream;
@@ -12,7 +12,17 @@ use proc_macro::TokenStream;
 /// schemars' own attributes work as ever.
 #[proc_macro_attribute]
 pub fn arguments(attribute: TokenStream, item: TokenStream) -> TokenStream {
-    arguments::expand(attribute.into(), item.into())
+    payload::arguments(attribute.into(), item.into())
+        .unwrap_or_else(syn::Error::into_compile_error)
+        .into()
+}
+
+/// Makes a struct or an enum usable as a tool's structured result: it can be written as JSON, and has a JSON Schema.
+///
+/// It stands for `#[derive(Debug, Serialize, JsonSchema)]` through the crates that the plugin API re-exports.
+#[proc_macro_attribute]
+pub fn output(attribute: TokenStream, item: TokenStream) -> TokenStream {
+    payload::output(attribute.into(), item.into())
         .unwrap_or_else(syn::Error::into_compile_error)
         .into()
 }
@@ -27,6 +37,7 @@ pub fn arguments(attribute: TokenStream, item: TokenStream) -> TokenStream {
 /// - `effect = ReadOnly | IdempotentWrite | NonIdempotentWrite`
 /// - `data_class = ...`, `egress = ...`, `kind = ...`, each a variant of the type of that name
 /// - `enabled`, `requires_admin`, `requires_approval`
+/// - `output = Type`: the type of the structured result, whose schema is listed with the tool
 /// - `preview = function`: the function that says what a call would do; it takes what the tool's function takes
 ///
 /// It also makes a type of the function's name, for `export_provider!`.

@@ -19,10 +19,12 @@ pub(crate) fn expand(attribute: TokenStream, item: TokenStream) -> Result<TokenS
     let mut name = LitStr::new(&ident.to_string(), ident.span());
     let mut calls = Vec::new();
     let mut preview = None;
+    let mut output = None;
     for declaration in declarations {
         match declaration {
             Declaration::Name(text) => name = text,
             Declaration::Preview(path) => preview = Some(path),
+            Declaration::Output(result) => output = Some(result),
             Declaration::Call(call) => calls.push(call),
         }
     }
@@ -36,6 +38,14 @@ pub(crate) fn expand(attribute: TokenStream, item: TokenStream) -> Result<TokenS
     }
     let doc = LitStr::new(&format!("The tool `{}`.", name.value()), Span::call_site());
     let Signature { state, arguments, passed } = signature;
+    let define = output.map(|result| {
+        quote! {
+            fn define() -> ::toolbay_plugin_api::ToolDefinition {
+                ::toolbay_plugin_api::ToolDefinition::new::<Self::Arguments>(&Self::SPEC)
+                    .with_output::<#result>()
+            }
+        }
+    });
     let preview = preview.map(|path| {
         quote! {
             fn preview(
@@ -70,6 +80,8 @@ pub(crate) fn expand(attribute: TokenStream, item: TokenStream) -> Result<TokenS
                 let _ = (state, context);
                 #ident(#passed)
             }
+
+            #define
 
             #preview
         }
@@ -135,6 +147,7 @@ impl Signature {
 enum Declaration {
     Name(LitStr),
     Preview(Path),
+    Output(Box<Type>),
     /// A call of a `ToolSpec` method.
     Call(TokenStream),
 }
@@ -151,13 +164,13 @@ impl Parse for Declaration {
             "data_class" => Some("DataClass"),
             "egress" => Some("Egress"),
             "kind" => Some("Kind"),
-            "name" | "label" | "summary" | "group" | "aliases" | "preview" => None,
+            "name" | "label" | "summary" | "group" | "aliases" | "output" | "preview" => None,
             _ => {
                 return Err(Error::new(
                     key.span(),
                     format!(
                         "expected one of name, label, summary, group, aliases, effect, data_class, egress, kind, enabled, \
-                         requires_admin, requires_approval, preview; found {word}"
+                         requires_admin, requires_approval, output, preview; found {word}"
                     ),
                 ));
             }
@@ -171,6 +184,7 @@ impl Parse for Declaration {
         Ok(match word.as_str() {
             "name" => Self::Name(input.parse()?),
             "preview" => Self::Preview(input.parse()?),
+            "output" => Self::Output(Box::new(input.parse()?)),
             "aliases" => {
                 let list: ExprArray = input.parse()?;
                 Self::Call(quote!(.aliases(&#list)))

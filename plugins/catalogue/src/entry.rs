@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, fmt::Write};
 
 use strsim::osa_distance;
-use toolbay_plugin_api::{prelude::*, schemars::JsonSchema, serde::Serialize, serde_json};
+use toolbay_plugin_api::prelude::*;
 
 use crate::{
     entries::{Entries, id_key},
@@ -42,9 +42,7 @@ impl From<EntryError> for Failure {
 }
 
 /// An entry of the catalogue.
-#[derive(Debug, Serialize, JsonSchema)]
-#[serde(crate = "toolbay_plugin_api::serde")]
-#[schemars(crate = "toolbay_plugin_api::schemars")]
+#[output]
 pub(crate) struct Entry {
     id: String,
     title: String,
@@ -61,6 +59,7 @@ pub(crate) struct Entry {
     data_class = PublicContent,
     egress = None,
     kind = Read,
+    output = Entry,
     enabled
 )]
 pub(crate) fn catalogue_entry(
@@ -85,10 +84,7 @@ pub(crate) fn catalogue_entry(
     }
     let entry =
         Entry { id: entries.id(number), title: one_line(entries.title(number), MAX_ENTRY), fields };
-    Ok(match serde_json::to_value(&entry) {
-        Ok(value) => Reply::text(text).structured(value),
-        Err(_) => Reply::text(text),
-    })
+    Ok(Reply::text(text).structured(entry))
 }
 
 fn unknown(entries: &Entries, id: &str) -> EntryError {

@@ -26,4 +26,8 @@ mod vocabulary;
 pub use config::{Config, Limits};
 pub use provider::Catalogue;
 
-toolbay_plugin_api::export_provider! { id: "catalogue", provider: Catalogue }
+toolbay_plugin_api::export_provider! {
+    id: "catalogue",
+    state: Catalogue,
+    tools: [search::catalogue_search, entry::catalogue_entry],
+}

@@ -1,21 +1,13 @@
-//! The provider: two tools over a file, described by what is in it.
+//! What the two tools share: a catalogue, by whose content they are described.
 
 use toolbay_plugin_api::{
-    Arguments, ConfigError, Context, Failure, Provider, Reply, State, Tool, ToolDefinition,
-    ToolSpec,
-    schemars::generate::SchemaSettings,
+    ConfigError, Failure, State, ToolDefinition,
     serde_json::{Map, Value, json},
 };
 
-use crate::{
-    config::Config,
-    entries::Entries,
-    entry::{Entry, EntryArguments, catalogue_entry},
-    search::{Found, SearchArguments, catalogue_search},
-    text::entries as counted,
-};
+use crate::{config::Config, entries::Entries, text::entries as counted};
 
-/// The provider: a catalogue, where a file is configured.
+/// What the tools share: a catalogue, where a file is configured.
 #[derive(Debug)]
 pub struct Catalogue(Option<Entries>);
 
@@ -37,59 +29,34 @@ impl State for Catalogue {
             None => Ok(Self(None)),
         }
     }
-}
 
-impl Provider for Catalogue {
-    type Config = Config;
-
-    const TOOLS: &'static [ToolSpec] = &[catalogue_search::SPEC, catalogue_entry::SPEC];
-
-    fn create(config: Config) -> Result<Self, ConfigError> {
-        <Self as State>::create(config)
-    }
-
-    fn tools(&self) -> Vec<ToolDefinition> {
-        self.0.as_ref().map(|entries| vec![search(entries), entry(entries)]).unwrap_or_default()
-    }
-
-    fn execute(
-        &self,
-        tool: &str,
-        arguments: &Arguments<'_>,
-        context: &Context<'_>,
-    ) -> Result<Reply, Failure> {
-        match tool {
+    fn list(&self, tools: Vec<ToolDefinition>) -> Vec<ToolDefinition> {
+        let Some(entries) = &self.0 else { return Vec::new() };
+        let (id, summary) = (id(entries), summary(entries));
+        let described = |tool: ToolDefinition| match tool.name() {
             "catalogue_search" => {
-                <catalogue_search as Tool>::execute(self, arguments.parse()?, context)
+                let description = format!("{}\n\n{summary}", tool.description());
+                tool.with_description(description)
+                    .with_input_schema(|schema| with_filters(schema, entries))
             }
-            "catalogue_entry" => {
-                <catalogue_entry as Tool>::execute(self, arguments.parse()?, context)
+            _ => {
+                let description = format!("{} {id}\n\n{summary}", tool.description());
+                tool.with_description(description)
             }
-            _ => Err(Failure::new(format!("there is no tool {tool:?} here"))),
-        }
+        };
+        tools.into_iter().map(described).collect()
     }
 }
 
-fn search(entries: &Entries) -> ToolDefinition {
-    let spec = catalogue_search::SPEC;
-    ToolDefinition::new::<SearchArguments>(&spec)
-        .description(format!("{}\n\n{}", spec.description(), summary(entries)))
-        .input_schema(search_schema(entries))
-        .output::<Found>()
-}
-
-fn entry(entries: &Entries) -> ToolDefinition {
-    let spec = catalogue_entry::SPEC;
-    let id = match entries.columns().id() {
+/// What an id is, for the model.
+fn id(entries: &Entries) -> String {
+    match entries.columns().id() {
         Some(column) => {
             let name = &entries.columns().names()[column];
             format!("The id is what stands in {name}, {}.", entries.values(column))
         }
         None => format!("The id is the entry's number, 1 to {}.", entries.len()),
-    };
-    ToolDefinition::new::<EntryArguments>(&spec)
-        .description(format!("{} {id}\n\n{}", spec.description(), summary(entries)))
-        .output::<Entry>()
+    }
 }
 
 /// What is in the catalogue, for the model.
@@ -99,14 +66,7 @@ fn summary(entries: &Entries) -> String {
 }
 
 /// The schema of a search's arguments, with the columns as the names of the filters.
-fn search_schema(entries: &Entries) -> Value {
-    let settings = SchemaSettings::draft2020_12().with(|settings| {
-        settings.inline_subschemas = true;
-        settings.meta_schema = None;
-    });
-    let mut schema = settings.into_generator().into_root_schema_for::<SearchArguments>();
-    schema.remove("title");
-    let mut schema = schema.to_value();
+fn with_filters(mut schema: Value, entries: &Entries) -> Value {
     let names = entries.columns().names().iter().enumerate();
     let filters = names.map(|(at, name)| {
         (name.clone(), json!({ "type": "string", "description": entries.values(at) }))

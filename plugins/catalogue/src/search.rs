@@ -62,6 +62,7 @@ impl From<SearchError> for Failure {
     data_class = PublicContent,
     egress = None,
     kind = Search,
+    output = Found,
     enabled
 )]
 pub(crate) fn catalogue_search(

@@ -21,4 +21,8 @@ mod walk;
 pub use config::{Config, Limits};
 pub use provider::Code;
 
-toolbay_plugin_api::export_provider! { id: "code", provider: Code }
+toolbay_plugin_api::export_provider! {
+    id: "code",
+    state: Code,
+    tools: [search::code_search, read::code_read],
+}

@@ -4,7 +4,7 @@ use std::{fmt::Write, io};
 
 use grep_regex::RegexMatcher;
 use grep_searcher::{Searcher, Sink, SinkFinish, SinkMatch};
-use toolbay_plugin_api::{prelude::*, schemars::JsonSchema, serde::Serialize, serde_json};
+use toolbay_plugin_api::prelude::*;
 
 use crate::{
     folder::{Folder, Kind, OpenError},
@@ -81,9 +81,7 @@ impl From<ReadError> for Failure {
 }
 
 /// Lines of a file.
-#[derive(Debug, Serialize, JsonSchema)]
-#[serde(crate = "toolbay_plugin_api::serde")]
-#[schemars(crate = "toolbay_plugin_api::schemars")]
+#[output]
 pub(crate) struct Excerpt {
     path: String,
     start_line: u64,
@@ -107,6 +105,7 @@ pub(crate) struct Excerpt {
     data_class = SourceCode,
     egress = None,
     kind = Read,
+    output = Excerpt,
     enabled
 )]
 pub(crate) fn code_read(
@@ -240,9 +239,6 @@ impl Excerpt {
         for (number, line) in (*start_line..=*end_line).zip(text.split('\n')) {
             let _ = writeln!(words, "{number:>5}  {line}");
         }
-        match serde_json::to_value(&self) {
-            Ok(value) => Reply::text(words).structured(value),
-            Err(_) => Reply::text(words),
-        }
+        Reply::text(words).structured(self)
     }
 }

@@ -92,6 +92,7 @@ enum Case {
     data_class = SourceCode,
     egress = None,
     kind = Search,
+    output = Found,
     enabled
 )]
 pub(crate) fn code_search(

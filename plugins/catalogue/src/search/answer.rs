@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, fmt::Write};
 
-use toolbay_plugin_api::{Artifact, Reply, schemars::JsonSchema, serde::Serialize, serde_json};
+use toolbay_plugin_api::{Artifact, Reply, output};
 
 use super::{
     Hits, Page,
@@ -23,9 +23,7 @@ const MAX_CELLS: usize = 1000;
 const MAX_VALUES: usize = 20_000;
 
 /// What a search has found.
-#[derive(Debug, Serialize, JsonSchema)]
-#[serde(crate = "toolbay_plugin_api::serde")]
-#[schemars(crate = "toolbay_plugin_api::schemars")]
+#[output]
 pub(crate) struct Found {
     /// How many entries match in all.
     total: usize,
@@ -40,9 +38,7 @@ pub(crate) struct Found {
 }
 
 /// An entry that matches.
-#[derive(Debug, Serialize, JsonSchema)]
-#[serde(crate = "toolbay_plugin_api::serde")]
-#[schemars(crate = "toolbay_plugin_api::schemars")]
+#[output]
 struct FoundEntry {
     id: String,
     title: String,
@@ -87,10 +83,7 @@ impl Found {
 
     pub(super) fn into_reply(self, entries: &Entries, unknown_values: &[String]) -> Reply {
         let reply = Reply::text(self.text(entries, unknown_values)).artifact(self.table(entries));
-        match serde_json::to_value(&self) {
-            Ok(value) => reply.structured(value),
-            Err(_) => reply,
-        }
+        reply.structured(self)
     }
 
     fn text(&self, entries: &Entries, unknown_values: &[String]) -> String {

@@ -1,6 +1,6 @@
 //! The words of a query, as expressions for the index.
 
-use toolbay_plugin_api::{schemars::JsonSchema, serde::Serialize};
+use toolbay_plugin_api::output;
 
 use crate::{
     fold::{fold, words},
@@ -11,9 +11,9 @@ use crate::{
 const MAX_WORDS: usize = 12;
 
 /// How near an entry's words are to the query's.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
-#[serde(crate = "toolbay_plugin_api::serde", rename_all = "snake_case")]
-#[schemars(crate = "toolbay_plugin_api::schemars")]
+#[output]
+#[derive(Clone, Copy, PartialEq, Eq)]
+#[serde(rename_all = "snake_case")]
 pub(crate) enum Closeness {
     /// They are the same.
     Exact,
@@ -24,9 +24,9 @@ pub(crate) enum Closeness {
 }
 
 /// How many of the words an entry has.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
-#[serde(crate = "toolbay_plugin_api::serde", rename_all = "snake_case")]
-#[schemars(crate = "toolbay_plugin_api::schemars")]
+#[output]
+#[derive(Clone, Copy, PartialEq, Eq)]
+#[serde(rename_all = "snake_case")]
 pub(crate) enum Joined {
     /// All of them.
     All,

@@ -4,7 +4,7 @@ use toolbay_plugin_api::{
     serde_json::{Value, json},
     testing::{Call, Plugin},
 };
-use toolbay_plugin_catalogue::Catalogue;
+use toolbay_plugin_catalogue::ExportedProvider;
 
 use crate::served::{Served, ids_of};
 
@@ -35,7 +35,7 @@ fn the_tools_say_what_is_in_the_file() {
 
 #[test]
 fn the_note_declares_both_tools_whatever_is_configured() {
-    let declared = Plugin::declared::<Catalogue>().unwrap();
+    let declared = Plugin::declared::<ExportedProvider>().unwrap();
     let kinds = declared.iter().map(|tool| {
         assert_eq!(tool.effect.as_deref(), Some("read_only"));
         assert_eq!(tool.data_class.as_deref(), Some("public_content"));

@@ -5,7 +5,7 @@ use toolbay_plugin_api::{
     testing::Plugin,
     wire::Fault,
 };
-use toolbay_plugin_catalogue::Catalogue;
+use toolbay_plugin_catalogue::ExportedProvider;
 
 use crate::served::{OneFile, create};
 
@@ -13,7 +13,7 @@ const ROWS: &str = "id,title,note\n1,One,a\n2,Two,b\n";
 
 /// The place and the problem of a configuration that must be refused.
 pub(crate) fn refusal(config: &Value) -> (String, String) {
-    let fault = Plugin::create::<Catalogue>(config).expect_err("it is taken");
+    let fault = Plugin::create::<ExportedProvider>(config).expect_err("it is taken");
     let Fault::Config { path, problem } = fault else { unreachable!("{config}: {fault:?}") };
     (path, problem)
 }
@@ -21,7 +21,7 @@ pub(crate) fn refusal(config: &Value) -> (String, String) {
 #[test]
 fn without_a_file_there_are_no_tools_and_a_call_says_why() {
     for config in [json!({}), json!({ "limits": { "max_rows": 5 } }), json!({ "title": "name" })] {
-        let plugin = Plugin::create::<Catalogue>(&config).unwrap();
+        let plugin = Plugin::create::<ExportedProvider>(&config).unwrap();
         assert!(plugin.tools().unwrap().is_empty(), "{config}");
         let answer = plugin.call("catalogue_search", &json!({ "query": "x" })).unwrap();
         assert!(!answer.ok && answer.text.contains("has not set a `file`"), "{}", answer.text);

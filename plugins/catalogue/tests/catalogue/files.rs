@@ -160,8 +160,10 @@ fn what_is_no_regular_file_is_refused_at_once() {
     assert!(problem.starts_with("expected a file that can be read: "), "{problem}");
     let config = json!({ "file": path("link.csv") });
     assert!(
-        toolbay_plugin_api::testing::Plugin::create::<toolbay_plugin_catalogue::Catalogue>(&config)
-            .is_ok()
+        toolbay_plugin_api::testing::Plugin::create::<toolbay_plugin_catalogue::ExportedProvider>(
+            &config
+        )
+        .is_ok()
     );
 }
 

@@ -8,7 +8,7 @@ use toolbay_plugin_api::{
     testing::{Answer, Plugin},
     wire::Fault,
 };
-use toolbay_plugin_catalogue::Catalogue;
+use toolbay_plugin_catalogue::ExportedProvider;
 
 /// A provider on a file.
 pub(crate) struct Served {
@@ -35,7 +35,7 @@ impl Served {
     /// The sample's courses.
     pub(crate) fn sample() -> Self {
         let path = concat!(env!("CARGO_MANIFEST_DIR"), "/sample/courses.csv");
-        let plugin = Plugin::create::<Catalogue>(&json!({ "file": path })).unwrap();
+        let plugin = Plugin::create::<ExportedProvider>(&json!({ "file": path })).unwrap();
         Self { plugin, _folder: None }
     }
 
@@ -75,7 +75,7 @@ impl Served {
 /// Makes the provider on the file.
 pub(crate) fn create(file: &OneFile, mut config: Value) -> Result<Plugin, Fault> {
     config["file"] = json!(file.path);
-    Plugin::create::<Catalogue>(&config)
+    Plugin::create::<ExportedProvider>(&config)
 }
 
 /// The ids in an answer.

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use toolbay_plugin_api::{Reply, schemars::JsonSchema, serde::Serialize, serde_json};
+use toolbay_plugin_api::{Reply, output};
 
 use super::query::Query;
 use crate::{
@@ -11,9 +11,8 @@ use crate::{
 };
 
 /// What a search has found.
-#[derive(Debug, Default, Serialize, JsonSchema)]
-#[serde(crate = "toolbay_plugin_api::serde")]
-#[schemars(crate = "toolbay_plugin_api::schemars")]
+#[output]
+#[derive(Default)]
 pub(crate) struct Found {
     /// The files with matches, in the order of their paths.
     files: Vec<FoundFile>,
@@ -30,9 +29,7 @@ pub(crate) struct Found {
 }
 
 /// A file with matches.
-#[derive(Debug, Serialize, JsonSchema)]
-#[serde(crate = "toolbay_plugin_api::serde")]
-#[schemars(crate = "toolbay_plugin_api::schemars")]
+#[output]
 pub(super) struct FoundFile {
     path: String,
     pub(super) lines: Vec<FoundLine>,
@@ -43,9 +40,7 @@ pub(super) struct FoundFile {
 }
 
 /// A line of a file.
-#[derive(Debug, Serialize, JsonSchema)]
-#[serde(crate = "toolbay_plugin_api::serde")]
-#[schemars(crate = "toolbay_plugin_api::schemars")]
+#[output]
 pub(super) struct FoundLine {
     pub(super) number: u64,
     pub(super) text: String,
@@ -54,9 +49,8 @@ pub(super) struct FoundLine {
 }
 
 /// How many files and folders were left out.
-#[derive(Debug, Default, Serialize, JsonSchema)]
-#[serde(crate = "toolbay_plugin_api::serde")]
-#[schemars(crate = "toolbay_plugin_api::schemars")]
+#[output]
+#[derive(Default)]
 pub(super) struct Skipped {
     pub(super) binary: u64,
     pub(super) too_large: u64,
@@ -65,9 +59,9 @@ pub(super) struct Skipped {
 }
 
 /// Why a search ends early.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
-#[serde(crate = "toolbay_plugin_api::serde", rename_all = "snake_case")]
-#[schemars(crate = "toolbay_plugin_api::schemars")]
+#[output]
+#[derive(Clone, Copy, PartialEq, Eq)]
+#[serde(rename_all = "snake_case")]
 pub(super) enum Stop {
     Matches,
     AnswerFull,
@@ -121,10 +115,7 @@ impl Found {
 
     pub(super) fn into_reply(self, query: &Query, limits: &Limits) -> Reply {
         let text = self.text(query, limits);
-        match serde_json::to_value(&self) {
-            Ok(value) => Reply::text(text).structured(value),
-            Err(_) => Reply::text(text),
-        }
+        Reply::text(text).structured(self)
     }
 
     fn text(&self, query: &Query, limits: &Limits) -> String {

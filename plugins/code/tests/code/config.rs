@@ -7,7 +7,7 @@ use toolbay_plugin_api::{
     testing::Plugin,
     wire::Fault,
 };
-use toolbay_plugin_code::Code;
+use toolbay_plugin_code::ExportedProvider;
 
 use crate::tree::Tree;
 
@@ -19,7 +19,7 @@ fn names(plugin: &Plugin) -> Vec<String> {
 fn tools_are_offered_only_with_a_root_to_search() {
     let tree = Tree::new(&[]);
     for config in [json!({}), json!({ "roots": [] })] {
-        let plugin = Plugin::create::<Code>(&config).unwrap();
+        let plugin = Plugin::create::<ExportedProvider>(&config).unwrap();
         assert_eq!(names(&plugin), Vec::<String>::new(), "{config}");
     }
     assert_eq!(names(&tree.plugin()), ["code_search", "code_read"]);
@@ -27,7 +27,7 @@ fn tools_are_offered_only_with_a_root_to_search() {
 
 #[test]
 fn the_note_declares_both_tools_whatever_is_configured() {
-    let declared = Plugin::declared::<Code>().unwrap();
+    let declared = Plugin::declared::<ExportedProvider>().unwrap();
     let kinds = declared.iter().map(|tool| {
         assert_eq!(tool.effect.as_deref(), Some("read_only"));
         assert_eq!(tool.data_class.as_deref(), Some("source_code"));
@@ -58,13 +58,13 @@ fn a_wrong_root_is_refused_at_its_place() {
     ];
     for (root, expected_path, expected) in cases {
         let config = json!({ "roots": [good, root] });
-        let fault = Plugin::create::<Code>(&config).unwrap_err();
+        let fault = Plugin::create::<ExportedProvider>(&config).unwrap_err();
         let Fault::Config { path, problem } = fault else { panic!("{root}: {fault:?}") };
         assert_eq!(path, expected_path, "{root}");
         assert!(problem.contains(expected), "{root}: {problem}");
     }
     let config = json!({ "roots": [good, named("sub")] });
-    assert_eq!(names(&Plugin::create::<Code>(&config).unwrap()).len(), 2);
+    assert_eq!(names(&Plugin::create::<ExportedProvider>(&config).unwrap()).len(), 2);
 }
 
 #[test]
@@ -74,7 +74,7 @@ fn a_limit_of_zero_and_an_unknown_one_are_refused_by_name() {
         (json!({ "max_file_bytes": -1 }), "limits.max_file_bytes"),
         (json!({ "max_files": 1 }), "limits.max_files"),
     ] {
-        let fault = Plugin::create::<Code>(&json!({ "limits": limits })).unwrap_err();
+        let fault = Plugin::create::<ExportedProvider>(&json!({ "limits": limits })).unwrap_err();
         let Fault::Config { path, .. } = fault else { panic!("{limits}: {fault:?}") };
         assert_eq!(path, expected);
     }
@@ -85,7 +85,7 @@ fn several_roots_are_told_apart_by_their_names() {
     let tree = Tree::new(&[("one/src/a.rs", "needle\n"), ("two/src/a.rs", "needle\n")]);
     let config =
         json!({ "roots": [tree.path("one"), { "name": "second", "path": tree.path("two") }] });
-    let plugin = Plugin::create::<Code>(&config).unwrap();
+    let plugin = Plugin::create::<ExportedProvider>(&config).unwrap();
 
     let description = &plugin.tools().unwrap()[0].description;
     assert!(description.ends_with("Each path begins with one of: one, second."), "{description}");

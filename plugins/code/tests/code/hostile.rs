@@ -70,7 +70,10 @@ fn a_root_that_is_a_link_is_the_folder_that_it_leads_to() {
     tree.link("current", "releases/2");
     let config = json!({ "roots": [tree.path("current")] });
     let plugin =
-        toolbay_plugin_api::testing::Plugin::create::<toolbay_plugin_code::Code>(&config).unwrap();
+        toolbay_plugin_api::testing::Plugin::create::<toolbay_plugin_code::ExportedProvider>(
+            &config,
+        )
+        .unwrap();
     let answer = plugin.call("code_search", &json!({ "pattern": "x" })).unwrap();
     assert!(answer.text.contains("\na.rs:1: x\n"), "{}", answer.text);
     assert!(plugin.call("code_read", &json!({ "path": "a.rs" })).unwrap().ok);

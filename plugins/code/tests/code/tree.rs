@@ -14,7 +14,7 @@ use toolbay_plugin_api::{
     serde_json::{Value, json},
     testing::{Answer, Plugin},
 };
-use toolbay_plugin_code::Code;
+use toolbay_plugin_code::ExportedProvider;
 
 /// A folder `root` with files, and beside it whatever a test puts outside.
 pub(crate) struct Tree {
@@ -63,7 +63,7 @@ impl Tree {
 
     pub(crate) fn plugin_with(&self, limits: Value) -> Plugin {
         let config = json!({ "roots": [self.root()], "limits": limits });
-        Plugin::create::<Code>(&config).unwrap()
+        Plugin::create::<ExportedProvider>(&config).unwrap()
     }
 
     /// The answer to a search that must succeed.
