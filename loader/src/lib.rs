@@ -69,7 +69,7 @@ pub use crate::{
         FileIdentity, Inspected, Inspection, LibraryFacts, MAX_FILE_LEN, RootSymbol, inspect,
     },
     registry_file::FORMAT as REGISTRY_FORMAT,
-    rejection::{Reason, Rejection, Stage},
+    rejection::{Reason as RejectionReason, Rejection, Stage},
     store::{ContentHash, NotAHash, Store},
     toolbay::{ProviderStatus, RefreshReport, Toolbay},
     verify::{DeclaredTool, Verified, problems, verify},

@@ -36,8 +36,8 @@ pub struct Toolbay {
 /// What writers change, one at a time.
 #[derive(Default)]
 struct State {
-    /// The registry file as it was last read or written.
-    identity: Option<FileIdentity>,
+    /// The registry file as it was last read or written, once it was; none where there was no file.
+    identity: Option<Option<FileIdentity>>,
     problem: Option<Arc<RegistryFileError>>,
     providers: Vec<Arc<PluginProvider>>,
 }
@@ -121,7 +121,8 @@ impl Toolbay {
         let registered = running.iter().map(|provider| provider.registered().clone()).collect();
         let written = self.file.replace(registered)?;
         self.pipeline.registry().replace(plan.commit(written.generation));
-        *state = State { identity: self.file.identity(), problem: None, providers: running };
+        let identity = Some(self.file.identity());
+        *state = State { identity, problem: None, providers: running };
         for collision in &collisions {
             log::warn!("{collision}");
         }
@@ -142,8 +143,8 @@ impl Toolbay {
     /// [`PlanError`] where the host's own tools contradict each other.
     pub fn reload(&self) -> Result<bool, PlanError> {
         let mut state = self.state.lock();
-        let identity = self.file.identity();
-        if identity.is_some() && identity == state.identity {
+        let identity = Some(self.file.identity());
+        if identity == state.identity {
             return Ok(false);
         }
         let reading = self.file.read();
@@ -193,7 +194,7 @@ impl Toolbay {
 
     /// Whether there is a registry file; without one, nothing has been refreshed yet.
     pub fn is_registered(&self) -> bool {
-        self.state.lock().identity.is_some()
+        self.state.lock().identity.flatten().is_some()
     }
 
     /// The configuration.

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use serde::Serialize;
-use toolbay_loader::{Declarations, DeclaredTool, Effect, Party, Reason, ToolName};
+use toolbay_loader::{Declarations, DeclaredTool, Effect, Party, RejectionReason, ToolName};
 
 /// What a tool's code declares.
 #[derive(Serialize)]
@@ -67,16 +67,16 @@ pub(super) struct ReasonRow<'a> {
 }
 
 impl<'a> ReasonRow<'a> {
-    pub(super) fn of(reason: &'a Reason) -> Self {
-        let Reason { stage, code, expected, found, remedy, .. } = reason;
+    pub(super) fn of(reason: &'a RejectionReason) -> Self {
+        let RejectionReason { stage, code, expected, found, remedy, .. } = reason;
         let party = party_word(reason.party());
         Self { stage: stage.as_str(), code, expected, found, remedy, party }
     }
 }
 
 /// The lines that tell a person why something is not taken.
-pub(super) fn reason_lines(reason: &Reason) -> String {
-    let Reason { stage, code, expected, found, remedy, .. } = reason;
+pub(super) fn reason_lines(reason: &RejectionReason) -> String {
+    let RejectionReason { stage, code, expected, found, remedy, .. } = reason;
     format!(
         "  {code} ({})\n    expected  {expected}\n    found     {found}\n    remedy    {remedy}\n",
         stage.as_str()

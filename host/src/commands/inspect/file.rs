@@ -4,7 +4,7 @@ use std::{fs, path::Path};
 
 use serde::Serialize;
 use toolbay_loader::{
-    Candidate, ContentHash, Inspected, Inspection, LibraryFacts, Note, NoteTool, Reason,
+    Candidate, ContentHash, Inspected, Inspection, LibraryFacts, Note, NoteTool, RejectionReason,
     RootSymbol, problems,
 };
 
@@ -67,7 +67,7 @@ pub(super) fn inspect(path: &Path, json: bool, output: &mut Output) -> Result<Ex
 fn show(
     plugin: &Inspected,
     hash: Option<&str>,
-    problems: &[Reason],
+    problems: &[RejectionReason],
     output: &mut Output,
 ) -> Result<(), CommandError> {
     let Note { epoch, digest, id, version, panic, target, tools } = plugin.note();
@@ -101,12 +101,16 @@ fn table(tools: &[NoteTool]) -> Table {
     let mut table = Table::new(["TOOL", "EFFECT", "ON", "APPROVAL", "LABEL", "SUMMARY"]);
     for tool in tools {
         let effect = tool.effect.as_deref().unwrap_or("not declared");
-        let word = |flag: bool| if flag { "yes" } else { "no" };
+        let approval = match (tool.approval, tool.effect.as_deref()) {
+            (true, _) => "asked for",
+            (false, Some("read_only")) => "no",
+            (false, _) => "as a write",
+        };
         table.row([
             &tool.name,
             effect,
-            word(tool.enabled),
-            word(tool.approval),
+            if tool.enabled { "yes" } else { "no" },
+            approval,
             &tool.label,
             &tool.summary,
         ]);
