@@ -35,7 +35,7 @@ macro_rules! export_provider {
         pub struct ExportedTools;
 
         impl $crate::ToolTable<$state> for ExportedTools {
-            const SPECS: &'static [$crate::ToolSpec] = &[$(<$tool as $crate::Tool>::SPEC),*];
+            const SPECS: &'static [$crate::ToolSpec] = &[$(<$tool as $crate::Tool<$state>>::SPEC),*];
             const TOOLS: &'static [$crate::TypedTool<$state>] =
                 &[$($crate::TypedTool::of::<$tool>()),*];
         }

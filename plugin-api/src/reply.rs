@@ -8,6 +8,8 @@ use toolbay_abi::{
     wire::{Fault, ReplyRest},
 };
 
+use crate::config::ConfigError;
+
 /// What a tool answers when it did what it was asked.
 ///
 /// The text and the content blocks are for the model; a host cuts text above its limit, 50,000 bytes unless the operator says
@@ -231,7 +233,7 @@ impl Failure {
         Self { status: reply_status::FAILED, message: message.into(), detail: None }
     }
 
-    /// A failure whose cause goes to the host's log alone; the model reads `message`.
+    /// A failure whose cause goes to the host's log alone, as a warning under the tool's name; the model reads `message`.
     pub fn with_cause(message: impl Into<String>, cause: &dyn std::error::Error) -> Self {
         let mut detail = cause.to_string();
         let mut next = cause.source();
@@ -256,12 +258,19 @@ impl Failure {
 
     pub(crate) fn encode(self, tool: &str) -> PluginReply {
         if let Some(detail) = &self.detail {
-            log::error!("{tool}: {}: {detail}", self.message);
+            log::warn!(target: tool, "{}: {detail}", self.message);
         }
         PluginReply {
             status: self.status,
             text: self.message.into_bytes().into(),
             rest: Vec::new().into(),
         }
+    }
+}
+
+/// An agent's configuration that does not fit: the model can go on without the tool, and the operator corrects what the log says.
+impl From<ConfigError> for Failure {
+    fn from(error: ConfigError) -> Self {
+        Self::with_cause("the tool is not configured correctly for this agent", &error)
     }
 }

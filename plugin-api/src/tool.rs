@@ -13,11 +13,9 @@ use crate::{
     spec::ToolSpec,
 };
 
-/// One tool. The [`tool`](crate::tool) attribute makes it from a function.
-pub trait Tool: 'static {
-    /// What the provider's tools share; `()` for nothing.
-    type State: State;
-
+/// One tool of a provider whose tools share `S`. The [`tool`](crate::tool) attribute makes it from a function; from one that takes no
+/// state, for every `S`.
+pub trait Tool<S: State = ()>: 'static {
     /// The arguments. Their JSON Schema is what the model reads and what the host validates against, so document each field.
     type Arguments: DeserializeOwned + JsonSchema;
 
@@ -30,7 +28,7 @@ pub trait Tool: 'static {
     ///
     /// [`Failure`], whose message the model reads.
     fn execute(
-        state: &Self::State,
+        state: &S,
         arguments: Self::Arguments,
         context: &Context<'_>,
     ) -> Result<Reply, Failure>;
@@ -43,7 +41,7 @@ pub trait Tool: 'static {
 
     /// Says line by line what a call would do, without doing it; see [`Provider::preview`].
     fn preview(
-        state: &Self::State,
+        state: &S,
         arguments: Self::Arguments,
         context: &Context<'_>,
     ) -> Option<Vec<String>> {
@@ -55,11 +53,10 @@ pub trait Tool: 'static {
 /// What the tools of a provider share: made once from the configuration, then read by every call. It may be private to the plugin.
 ///
 /// ```
-/// use toolbay_plugin_api::{prelude::*, serde::Deserialize, testing::Plugin};
+/// use toolbay_plugin_api::{prelude::*, testing::Plugin};
 /// # use toolbay_plugin_api::serde_json::json;
 ///
-/// #[derive(Deserialize)]
-/// #[serde(crate = "toolbay_plugin_api::serde", deny_unknown_fields)]
+/// #[config]
 /// struct Config {
 ///     signature: Option<String>,
 /// }
@@ -95,12 +92,18 @@ pub trait Tool: 'static {
 ///
 /// /// Signs a letter.
 /// #[tool(effect = ReadOnly, output = Signed, enabled)]
-/// fn sign(signer: &Signer, letter: Letter, _: &Context<'_>) -> Result<Reply, Failure> {
+/// fn sign(signer: &Signer, letter: Letter) -> Result<Reply, Failure> {
 ///     let lines = vec![letter.text, signer.0.clone()];
 ///     Ok(Reply::text(lines.join("\n")).structured(Signed { lines }))
 /// }
 ///
-/// export_provider! { id: "letters", state: Signer, tools: [sign] }
+/// /// Counts the words of a letter.
+/// #[tool(effect = ReadOnly, enabled)]
+/// fn count(letter: Letter) -> Result<Reply, Failure> {
+///     Ok(Reply::text(letter.text.split_whitespace().count().to_string()))
+/// }
+///
+/// export_provider! { id: "letters", state: Signer, tools: [sign, count] }
 ///
 /// # fn main() -> Result<(), toolbay_plugin_api::wire::Fault> {
 /// let unconfigured = Plugin::create::<ExportedProvider>(&json!({}))?;
@@ -148,7 +151,7 @@ pub struct TypedTool<S> {
 
 impl<S: State> TypedTool<S> {
     /// The row of the tool `T`.
-    pub const fn of<T: Tool<State = S>>() -> Self {
+    pub const fn of<T: Tool<S>>() -> Self {
         Self {
             spec: T::SPEC,
             define: T::define,

@@ -27,10 +27,22 @@ pub fn output(attribute: TokenStream, item: TokenStream) -> TokenStream {
         .into()
 }
 
+/// Makes a struct or an enum usable in a provider's configuration: it can be parsed from JSON, and a struct refuses what it does not
+/// know.
+///
+/// It stands for `#[derive(Debug, Deserialize)]` through the crates that the plugin API re-exports. Every type within a configuration
+/// needs it.
+#[proc_macro_attribute]
+pub fn config(attribute: TokenStream, item: TokenStream) -> TokenStream {
+    payload::config(attribute.into(), item.into())
+        .unwrap_or_else(syn::Error::into_compile_error)
+        .into()
+}
+
 /// Makes a tool from a function.
 ///
-/// The function takes `(arguments)`, `(arguments, &Context)` or `(&State, arguments, &Context)` and returns
-/// `Result<Reply, Failure>`. Its doc comment is the description that the model reads, its name the tool's name. The attribute holds
+/// The function takes `(arguments)`, `(arguments, &Context)`, `(&State, arguments)` or `(&State, arguments, &Context)` and returns
+/// `Result<Reply, Failure>`. A tool that takes no state goes with a provider of any state. Its doc comment is the description that the model reads, its name the tool's name. The attribute holds
 /// the declarations, each a method of `ToolSpec`:
 ///
 /// - `name = "..."`, `label = "..."`, `summary = "..."`, `group = "..."`, `aliases = ["...", "..."]`

@@ -1,4 +1,4 @@
-//! The `arguments` and `output` attributes.
+//! The `arguments`, `output` and `config` attributes.
 
 use proc_macro2::TokenStream;
 use quote::quote;
@@ -6,16 +6,49 @@ use syn::{Data, DeriveInput, Error, Result};
 
 pub(crate) fn arguments(attribute: TokenStream, item: TokenStream) -> Result<TokenStream> {
     let input = payload(&attribute, item)?;
-    let strict = match &input.data {
-        Data::Struct(_) => quote!(, deny_unknown_fields),
-        _ => quote!(),
-    };
-    Ok(derived(&input, &quote!(::toolbay_plugin_api::serde::Deserialize), &strict))
+    let strict = strict(&input);
+    Ok(quote! {
+        #[derive(
+            ::core::fmt::Debug,
+            ::toolbay_plugin_api::serde::Deserialize,
+            ::toolbay_plugin_api::schemars::JsonSchema,
+        )]
+        #[serde(crate = "::toolbay_plugin_api::serde" #strict)]
+        #[schemars(crate = "::toolbay_plugin_api::schemars")]
+        #input
+    })
 }
 
 pub(crate) fn output(attribute: TokenStream, item: TokenStream) -> Result<TokenStream> {
     let input = payload(&attribute, item)?;
-    Ok(derived(&input, &quote!(::toolbay_plugin_api::serde::Serialize), &quote!()))
+    Ok(quote! {
+        #[derive(
+            ::core::fmt::Debug,
+            ::toolbay_plugin_api::serde::Serialize,
+            ::toolbay_plugin_api::schemars::JsonSchema,
+        )]
+        #[serde(crate = "::toolbay_plugin_api::serde")]
+        #[schemars(crate = "::toolbay_plugin_api::schemars")]
+        #input
+    })
+}
+
+pub(crate) fn config(attribute: TokenStream, item: TokenStream) -> Result<TokenStream> {
+    let input = payload(&attribute, item)?;
+    let strict = strict(&input);
+    Ok(quote! {
+        #[derive(::core::fmt::Debug, ::toolbay_plugin_api::serde::Deserialize)]
+        #[serde(crate = "::toolbay_plugin_api::serde" #strict)]
+        #input
+    })
+}
+
+/// A struct refuses fields that it does not know: a misspelt one would be lost.
+fn strict(input: &DeriveInput) -> TokenStream {
+    match &input.data {
+        Data::Struct(_) => quote!(, deny_unknown_fields),
+        _ => quote!(),
+    }
 }
 
 fn payload(attribute: &TokenStream, item: TokenStream) -> Result<DeriveInput> {
@@ -29,14 +62,5 @@ fn payload(attribute: &TokenStream, item: TokenStream) -> Result<DeriveInput> {
             Err(Error::new_spanned(&input.ident, "expected a struct or an enum, found a union"))
         }
         _ => Ok(input),
-    }
-}
-
-fn derived(input: &DeriveInput, direction: &TokenStream, strict: &TokenStream) -> TokenStream {
-    quote! {
-        #[derive(::core::fmt::Debug, #direction, ::toolbay_plugin_api::schemars::JsonSchema)]
-        #[serde(crate = "::toolbay_plugin_api::serde" #strict)]
-        #[schemars(crate = "::toolbay_plugin_api::schemars")]
-        #input
     }
 }

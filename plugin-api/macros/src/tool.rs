@@ -4,7 +4,7 @@ use proc_macro2::{Span, TokenStream};
 use quote::quote;
 use syn::{
     Attribute, Error, Expr, ExprArray, FnArg, Ident, ItemFn, Lit, LitStr, Meta, Path, Result,
-    Token, Type,
+    Token, Type, TypeReference,
     parse::{Parse, ParseStream, Parser},
     punctuated::Punctuated,
 };
@@ -38,6 +38,11 @@ pub(crate) fn expand(attribute: TokenStream, item: TokenStream) -> Result<TokenS
     }
     let doc = LitStr::new(&format!("The tool `{}`.", name.value()), Span::call_site());
     let Signature { state, arguments, passed } = signature;
+    // A tool that does not take the state goes with any.
+    let (generics, state) = match state {
+        Some(state) => (quote!(), quote!(#state)),
+        None => (quote!(<__State: ::toolbay_plugin_api::State>), quote!(__State)),
+    };
     let define = output.map(|result| {
         quote! {
             fn define() -> ::toolbay_plugin_api::ToolDefinition {
@@ -49,7 +54,7 @@ pub(crate) fn expand(attribute: TokenStream, item: TokenStream) -> Result<TokenS
     let preview = preview.map(|path| {
         quote! {
             fn preview(
-                state: &Self::State,
+                state: &#state,
                 arguments: Self::Arguments,
                 context: &::toolbay_plugin_api::Context<'_>,
             ) -> ::core::option::Option<::std::vec::Vec<::std::string::String>> {
@@ -66,14 +71,13 @@ pub(crate) fn expand(attribute: TokenStream, item: TokenStream) -> Result<TokenS
         #[allow(non_camel_case_types, reason = "it has the name of its function")]
         #visibility struct #ident {}
 
-        impl ::toolbay_plugin_api::Tool for #ident {
-            type State = #state;
+        impl #generics ::toolbay_plugin_api::Tool<#state> for #ident {
             type Arguments = #arguments;
             const SPEC: ::toolbay_plugin_api::ToolSpec =
                 ::toolbay_plugin_api::ToolSpec::new(#name, #description) #(#calls)*;
 
             fn execute(
-                state: &Self::State,
+                state: &#state,
                 arguments: Self::Arguments,
                 context: &::toolbay_plugin_api::Context<'_>,
             ) -> ::core::result::Result<::toolbay_plugin_api::Reply, ::toolbay_plugin_api::Failure> {
@@ -103,7 +107,8 @@ fn check_name(name: &LitStr) -> Result<()> {
 
 /// What the function takes.
 struct Signature {
-    state: TokenStream,
+    /// The state's type, where the function takes it.
+    state: Option<Type>,
     arguments: Type,
     passed: TokenStream,
 }
@@ -111,8 +116,7 @@ struct Signature {
 impl Signature {
     fn of(function: &ItemFn) -> Result<Self> {
         let signature = &function.sig;
-        let expected =
-            "expected (arguments), (arguments, &Context) or (&State, arguments, &Context)";
+        let expected = "expected (arguments), (arguments, &Context), (&State, arguments) or (&State, arguments, &Context)";
         if let Some(keyword) = &signature.asyncness {
             return Err(Error::new_spanned(
                 keyword,
@@ -128,18 +132,34 @@ impl Signature {
             })
             .collect::<Result<Vec<_>>>()?;
         let (state, arguments, passed) = match types[..] {
-            [arguments] => (quote!(()), arguments, quote!(arguments)),
-            [arguments, _] => (quote!(()), arguments, quote!(arguments, context)),
-            [Type::Reference(state), arguments, _] => {
-                let state = &state.elem;
-                (quote!(#state), arguments, quote!(state, arguments, context))
+            [arguments] => (None, arguments, quote!(arguments)),
+            [Type::Reference(state), arguments] if !is_context(state) => {
+                (Some(state), arguments, quote!(state, arguments))
+            }
+            [arguments, Type::Reference(context)] if is_context(context) => {
+                (None, arguments, quote!(arguments, context))
+            }
+            [Type::Reference(state), arguments, Type::Reference(context)]
+                if is_context(context) =>
+            {
+                (Some(state), arguments, quote!(state, arguments, context))
             }
             _ => return Err(Error::new_spanned(&signature.inputs, expected)),
         };
         if let Type::Reference(_) = arguments {
-            return Err(Error::new_spanned(arguments, "expected the arguments by value"));
+            let found = format!("{expected}; the arguments are taken by value");
+            return Err(Error::new_spanned(arguments, found));
         }
+        let state = state.map(|state| (*state.elem).clone());
         Ok(Self { state, arguments: arguments.clone(), passed })
+    }
+}
+
+/// Whether it is the context by its name, under whatever path.
+fn is_context(reference: &TypeReference) -> bool {
+    match &*reference.elem {
+        Type::Path(path) => path.path.segments.last().is_some_and(|last| last.ident == "Context"),
+        _ => false,
     }
 }
 

@@ -2,11 +2,10 @@
 
 use std::{num::NonZeroU64, path::PathBuf};
 
-use toolbay_plugin_api::serde::Deserialize;
+use toolbay_plugin_api::config;
 
 /// The configuration of the provider.
-#[derive(Debug, Deserialize)]
-#[serde(crate = "toolbay_plugin_api::serde", deny_unknown_fields)]
+#[config]
 pub struct Config {
     pub(crate) file: Option<PathBuf>,
     pub(crate) format: Option<Format>,
@@ -19,16 +18,18 @@ pub struct Config {
 }
 
 /// How the file is written.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(crate = "toolbay_plugin_api::serde", rename_all = "snake_case")]
+#[config]
+#[derive(Clone, Copy, PartialEq, Eq)]
+#[serde(rename_all = "snake_case")]
 pub(crate) enum Format {
     Csv,
     JsonLines,
 }
 
 /// How much of the file is taken.
-#[derive(Debug, Clone, Deserialize)]
-#[serde(crate = "toolbay_plugin_api::serde", default, deny_unknown_fields)]
+#[config]
+#[derive(Clone)]
+#[serde(default)]
 pub struct Limits {
     max_file_bytes: NonZeroU64,
     max_rows: NonZeroU64,

@@ -2,11 +2,10 @@
 
 use std::{num::NonZeroU64, path::PathBuf, time::Duration};
 
-use toolbay_plugin_api::serde::Deserialize;
+use toolbay_plugin_api::config;
 
 /// The configuration of the provider.
-#[derive(Debug, Deserialize)]
-#[serde(crate = "toolbay_plugin_api::serde", deny_unknown_fields)]
+#[config]
 pub struct Config {
     #[serde(default)]
     pub(crate) roots: Vec<RootConfig>,
@@ -15,9 +14,8 @@ pub struct Config {
 }
 
 /// One folder: its absolute path, alone or with a name for the model to see.
-#[derive(Debug, Deserialize)]
+#[config]
 #[serde(
-    crate = "toolbay_plugin_api::serde",
     untagged,
     deny_unknown_fields,
     expecting = "expected an absolute path, or a table of `name` and `path`"
@@ -28,8 +26,9 @@ pub(crate) enum RootConfig {
 }
 
 /// How much work one call may do.
-#[derive(Debug, Clone, Deserialize)]
-#[serde(crate = "toolbay_plugin_api::serde", default, deny_unknown_fields)]
+#[config]
+#[derive(Clone)]
+#[serde(default)]
 pub struct Limits {
     max_file_bytes: NonZeroU64,
     max_total_bytes: NonZeroU64,
