@@ -105,6 +105,7 @@ pub struct ToolDefinition {
     parts: DefinitionParts,
     /// Here and not in a registry, so that the next registry finds it compiled.
     validator: OnceLock<Result<Validator, Arc<SchemaError>>>,
+    output_validator: OnceLock<Result<Validator, Arc<SchemaError>>>,
 }
 
 impl ToolDefinition {
@@ -159,7 +160,7 @@ impl ToolDefinition {
                 return Err(DefinitionError::ControlCharacter { tool: tool(), part, found, at });
             }
         }
-        Ok(Self { parts, validator: OnceLock::new() })
+        Ok(Self { parts, validator: OnceLock::new(), output_validator: OnceLock::new() })
     }
 
     /// The name that models call.
@@ -215,6 +216,17 @@ impl ToolDefinition {
     pub fn validator(&self) -> Result<&Validator, Arc<SchemaError>> {
         let compile = || self.parts.schema.compile().map_err(Arc::new);
         self.validator.get_or_init(compile).as_ref().map_err(Arc::clone)
+    }
+
+    /// The validator of the structured result, where the tool promises one, compiled by whoever asks first.
+    ///
+    /// # Errors
+    ///
+    /// [`SchemaError::Invalid`], each time, where the schema does not compile.
+    pub fn output_validator(&self) -> Result<Option<&Validator>, Arc<SchemaError>> {
+        let Some(schema) = &self.parts.output_schema else { return Ok(None) };
+        let compile = || schema.compile().map_err(Arc::new);
+        self.output_validator.get_or_init(compile).as_ref().map(Some).map_err(Arc::clone)
     }
 }
 

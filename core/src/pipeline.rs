@@ -5,15 +5,16 @@ use std::sync::Arc;
 use crate::{
     arguments::{self, ArgumentsError, ValidCall},
     audit::{AuditScope, AuditSink, Clock},
-    backend::{BackendError, RawReply},
+    backend::{BackendError, RawReply, ReplyStatus},
     bound::bound,
+    definition::ToolDefinition,
     error::CallError,
     excerpt::excerpt,
     gate::{self, Authorized, Reason},
     limits::Limits,
     name::{ProviderId, ToolName},
     registry::{Entry, Registry, RegistryCell},
-    reply::Reply,
+    reply::{Reply, ReplyError},
     request::CallRequest,
 };
 
@@ -80,11 +81,30 @@ impl Pipeline {
         approve(&call)?;
         let raw = invoke(&call)?;
         audit.returned(raw.text.len() + raw.rest.len());
-        bound(raw, &self.limits).map_err(|source| {
+        let bounded = bound(raw, &self.limits).and_then(|reply| promised(reply, call.definition()));
+        bounded.map_err(|source| {
             let (tool, provider) = named(call.entry());
             CallError::Reply { tool, provider, source }
         })
     }
+}
+
+/// Holds a reply to the output schema of its tool: clients refuse a result that does not keep the promise. A structured result that was
+/// left out for its size is no fault of the tool.
+fn promised(reply: Reply, tool: &ToolDefinition) -> Result<Reply, ReplyError> {
+    let broken =
+        |problem: String| ReplyError::Output { problem: excerpt(&problem, 200).into_owned() };
+    let validator = tool.output_validator().map_err(|error| broken(error.to_string()))?;
+    let (Some(validator), ReplyStatus::Ok) = (validator, reply.status()) else { return Ok(reply) };
+    let problem = match reply.structured() {
+        None if reply.truncated() => return Ok(reply),
+        None => Some("expected one, found none".to_owned()),
+        Some(structured) => match serde_json::from_str(structured.get()) {
+            Ok(value) => validator.first_error(&value).map(|error| error.to_string()),
+            Err(error) => Some(error.to_string()),
+        },
+    };
+    problem.map_or(Ok(reply), |problem| Err(broken(problem)))
 }
 
 fn denied(

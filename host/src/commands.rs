@@ -13,17 +13,18 @@ use std::{ffi::OsString, fs::File, path::PathBuf, process::ExitCode};
 use clap::Parser;
 use log::LevelFilter;
 use thiserror::Error;
-use toolbay_loader::{CallError, Config, OpenError, RefreshError, Toolbay};
+use toolbay_loader::{CallError, Caller, Config, OpenError, RefreshError, ToolName, Toolbay};
 
 use crate::{
     arguments::ArgumentsError,
     caller::UnknownAgent,
     cli::{Cli, Command},
     commands::{call::InterruptError, inspect::InspectError},
-    config::{ConfigError, DEFAULT_PLUGIN_DIRECTORY, HostConfig},
+    config::{self, ConfigError, DEFAULT_PLUGIN_DIRECTORY, HostConfig},
     exit::Exit,
     home::{self, HomeError},
     mcp::ServeError,
+    nearest::nearest,
     output::{Output, OutputError},
     report,
     stdio::Stdio,
@@ -156,6 +157,26 @@ fn open(config: Config) -> Result<Toolbay, OpenError> {
     Ok(toolbay)
 }
 
+/// Tells which settings of the caller's agent are for tools that no provider has.
+fn warn_about_agent(caller: &Caller, toolbay: &Toolbay) {
+    let Some(agent) = caller.agent() else { return };
+    let (registry, providers) = (toolbay.registry(), toolbay.providers());
+    let declared = || providers.iter().flat_map(|provider| &provider.declared);
+    let known = |name: &ToolName| {
+        registry.get(name.as_str()).is_some() || declared().any(|tool| tool.name == *name)
+    };
+    for name in agent.tool_config().keys().filter(|name| !known(name)) {
+        let near = nearest(name.as_str(), declared().map(|tool| tool.name.as_str()));
+        let near = near.map(|near| format!("; did you mean {near:?}?")).unwrap_or_default();
+        report::warning(&format!(
+            "{} sets {:?} for agent {:?}, which is no tool{near}",
+            config::FILE_NAME,
+            name.as_str(),
+            agent.name().as_str()
+        ));
+    }
+}
+
 /// Tells somebody without any tools how to come by some.
 fn suggest_refresh(config: &Config) {
     let default = [config.home.join(DEFAULT_PLUGIN_DIRECTORY)];
@@ -165,7 +186,7 @@ fn suggest_refresh(config: &Config) {
     };
     let directories: Vec<_> = directories.iter().map(|path| path.display().to_string()).collect();
     report::note(&format!(
-        "no plugins are registered yet; put some into {}, then run `toolbay refresh`",
+        "no plugins are registered; put some into {}, then run `toolbay refresh`, which says what it does not take",
         directories.join(" or ")
     ));
 }

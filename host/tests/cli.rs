@@ -52,7 +52,7 @@ fn home(configuration: &str) -> TempDir {
 fn an_empty_home_has_no_tools_and_says_how_to_come_by_some() {
     let home = tempfile::tempdir().unwrap();
     let hint = format!(
-        "note: no plugins are registered yet; put some into {}/plugins, then run `toolbay refresh`\n",
+        "note: no plugins are registered; put some into {}/plugins, then run `toolbay refresh`, which says what it does not take\n",
         home.path().display()
     );
     let listed = run(home.path(), &["list"], "");

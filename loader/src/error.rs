@@ -23,7 +23,7 @@ pub enum RegistryFileError {
     ///
     /// Resolution: refresh, which moves it aside and registers the plugins anew.
     #[error(
-        "registry file {} is damaged: expected what the host wrote, found {found}; refresh to register the plugins anew, the damaged file is kept",
+        "registry file {} is damaged: expected what the host wrote, found {found}; no plugin is offered until a refresh, which keeps the damaged file aside",
         .path.display()
     )]
     Damaged {

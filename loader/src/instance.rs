@@ -174,6 +174,7 @@ fn adapt(declared: &DeclaredTool, definition: &Definition) -> Result<ToolDefinit
     // Compiled now, when the operator is looking, and kept for the calls.
     definition
         .validator()
+        .and_then(|_| definition.output_validator())
         .map_err(|error| bad("bad_schema", "a JSON Schema that compiles", &*error))?;
     Ok(definition)
 }
@@ -198,8 +199,11 @@ fn refused(stage: Stage, fault: &Fault) -> Reason {
             stage,
             "bad_configuration",
             "a configuration that the provider accepts",
-            format!("{path}: {problem}"),
-            "correct it in the provider's section of the host's configuration, then refresh",
+            match path.as_str() {
+                "." => problem.clone(),
+                path => format!("{path}: {problem}"),
+            },
+            "correct it in the host's configuration of this provider, then refresh; restart a host that was running meanwhile",
         )
         .by_environment(),
         other => Reason::plugin(stage, "provider_failed", "an answer", said(other), REPORT),

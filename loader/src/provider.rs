@@ -117,7 +117,7 @@ impl PluginProvider {
                 "changed_tool",
                 "the tool as it is registered",
                 format!("{tool} in other words, or no longer listed"),
-                "refresh, which registers the tool as it is now",
+                "refresh, which registers the tool as it is now; restart a host whose configuration has changed while it runs",
             );
             let id = &self.registered.id;
             let path = self.store.path(self.registered.hash, id, &self.registered.version);

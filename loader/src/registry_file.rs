@@ -46,7 +46,7 @@ pub(crate) struct RegistryFile {
 /// What reading the file gave.
 #[derive(Debug)]
 pub(crate) struct Reading {
-    /// What is registered; nothing where there is no file that can be read.
+    /// What is registered; no provider where there is no file that can be read.
     pub(crate) contents: Contents,
     /// What is wrong with the file, where something is.
     pub(crate) problem: Option<RegistryFileError>,
@@ -72,7 +72,8 @@ impl RegistryFile {
         fs::metadata(self.path()).ok().map(|metadata| FileIdentity::of(&metadata))
     }
 
-    /// Reads the file, or the previous version where the file is damaged.
+    /// Reads the file. One that is damaged offers nothing: the previous version may name plugins that were removed since, and
+    /// only lends its generation, so that the next one counts on.
     pub(crate) fn read(&self) -> Reading {
         let problem = match read(&self.path()) {
             Ok(Some(contents)) => return Reading { contents, problem: None, found: true },
@@ -81,11 +82,10 @@ impl RegistryFile {
             }
             Err(problem) => problem,
         };
-        let contents = match &problem {
-            RegistryFileError::Damaged { .. } => read(&self.previous()).ok().flatten(),
-            _ => None,
-        };
-        Reading { contents: contents.unwrap_or_default(), problem: Some(problem), found: true }
+        let previous = read(&self.previous()).ok().flatten();
+        let generation = previous.map_or(0, |previous| previous.generation);
+        let contents = Contents { generation, providers: Vec::new() };
+        Reading { contents, problem: Some(problem), found: true }
     }
 
     /// Replaces what is registered, under the lock that other processes wait for, and returns what was written with its generation.

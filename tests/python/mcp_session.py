@@ -36,6 +36,8 @@ async def main(mode, toolbay, home):
             ("panicked", "misbehave", {"mode": "panic"}),
             ("failed", "misbehave", {"mode": "fail"}),
             ("forms", "forms", {}),
+            ("counted", "counted", {"text": "ä€"}),
+            ("too_much", "counted", {"text": "too much"}),
             ("well", "misbehave", {"mode": "well"}),
         ]:
             calls[name] = seen(await client.call_tool(tool, arguments))

@@ -41,7 +41,7 @@ fn check(mode: &str, version: &str) {
     tools.sort();
     assert_eq!(
         tools,
-        ["echo", "forms", "greet", "misbehave", "whoami"],
+        ["counted", "echo", "forms", "greet", "misbehave", "whoami"],
         "what is offered, no more"
     );
     let greet = &seen["tools"]["greet"];
@@ -60,6 +60,9 @@ fn check(mode: &str, version: &str) {
     let forms = ["text", "image", "audio", "resource", "resource", "text"];
     assert_eq!(calls["forms"]["types"], json!(forms));
     assert_eq!(calls["forms"]["structured"], json!({ "count": 2 }));
+    assert_eq!(calls["counted"]["structured"], json!({ "characters": 2 }));
+    // The client refuses a success that lacks what the tool's output schema promises, and would show nothing of it.
+    assert!(!ok("too_much") && text("too_much").contains("is left out"), "{}", text("too_much"));
     assert!(!seen.to_string().contains("secret of the people"), "artifacts stay with people");
 
     let whoami: Value = serde_json::from_str(text("whoami")).unwrap();

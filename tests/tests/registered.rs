@@ -93,3 +93,19 @@ fn every_form_of_content_arrives_and_artifacts_stay_with_people() {
     assert_eq!(reply.artifacts().len(), 2);
     assert!(!reply.model_text().contains("secret of the people"));
 }
+
+#[test]
+fn a_promised_structured_result_is_checked_and_one_that_is_too_large_is_no_fault() {
+    let toolbay = Home::with(&["toolbay-fixture-echo"]).refreshed();
+    let counted = |text: &str| call(&toolbay, "counted", &json!({ "text": text }));
+    let kept = counted("ä€").unwrap();
+    assert_eq!(kept.structured().unwrap().get(), r#"{"characters":2}"#);
+    let left_out = counted("too much").unwrap();
+    assert!(left_out.truncated() && left_out.structured().is_none());
+    for broken in ["nothing", "another"] {
+        let error = counted(broken).unwrap_err();
+        assert_eq!(error.code(), "malformed_reply", "{broken}");
+        let source = std::error::Error::source(&error).unwrap().to_string();
+        assert!(source.contains("structured result not as promised"), "{source}");
+    }
+}

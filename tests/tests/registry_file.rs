@@ -93,18 +93,15 @@ fn a_damaged_file_is_reported_kept_and_replaced_by_the_next_refresh_alone() {
 }
 
 #[test]
-fn the_previous_version_serves_while_the_file_is_damaged() {
+fn a_damaged_file_offers_nothing_also_not_what_was_registered_before() {
     let home = Home::with(&[GREETING]);
     home.refreshed();
     home.install(ECHO);
     home.refreshed();
     fs::write(file(&home), "{").unwrap();
     let toolbay = home.open();
-    assert!(greets(&toolbay), "from the previous version");
-    assert_eq!(
-        call(&toolbay, "echo", &json!({ "text": "x" })).unwrap_err().code(),
-        "not_registered"
-    );
+    // The previous version may name plugins that were removed since.
+    assert!(toolbay.registry().is_empty());
     assert_eq!(toolbay.refresh().unwrap().generation, 2, "counted on from the previous version");
 }
 

@@ -36,6 +36,12 @@ pub enum ReplyError {
         /// What the parser says, cut to 200 characters.
         problem: String,
     },
+    /// The structured result is not what the tool's output schema promises.
+    #[error("structured result not as promised: {problem:?}")]
+    Output {
+        /// What does not fit, cut to 200 characters.
+        problem: String,
+    },
     /// A content block is none that MCP has.
     #[error("content block {index} malformed: expected a {expected}, found {found:?}")]
     Block {

@@ -6,7 +6,7 @@ mod shown;
 
 use std::{fs::File, sync::Arc};
 
-use toolbay_loader::{CallError, CallRequest, CancelToken, Reply};
+use toolbay_loader::{CallError, CallRequest, CancelToken, ProviderStatus, Reply, Toolbay};
 
 pub(super) use self::interrupt::InterruptError;
 use self::json::{ErrorJson, ReplyJson};
@@ -14,8 +14,8 @@ use crate::{
     arguments::Given,
     caller::caller,
     cli::CallArgs,
-    commands::{CommandError, open, suggest_refresh},
-    config::HostConfig,
+    commands::{CommandError, open, suggest_refresh, warn_about_agent},
+    config::{self, HostConfig},
     exit::Exit,
     output::Output,
     report,
@@ -31,6 +31,7 @@ pub(super) fn call(
     let given = Given::parse(&arguments)?;
     let caller = caller(&who, &config.agents)?;
     let toolbay = Arc::new(open(config.loader)?);
+    warn_about_agent(&caller, &toolbay);
     let registry = toolbay.registry();
     let schema = registry.get(&tool).map(|entry| entry.definition().schema());
     let limit = toolbay.config().limits.argument_bytes;
@@ -46,6 +47,9 @@ pub(super) fn call(
     if toolbay.providers().is_empty() {
         suggest_refresh(toolbay.config());
     }
+    if let Err(CallError::NotRegistered { tool, .. }) = &result {
+        tell_who_declares(tool, &toolbay);
+    }
     match (result, json) {
         (Ok(reply), true) => {
             output.json(&ReplyJson::from(&reply))?;
@@ -60,6 +64,21 @@ pub(super) fn call(
             Ok(Exit::of_call_error(&error))
         }
         (Err(error), false) => Err(CommandError::Call(Box::new(error))),
+    }
+}
+
+/// A tool that a provider declares and does not list is no mistake of whoever calls it.
+fn tell_who_declares(tool: &str, toolbay: &Toolbay) {
+    let providers = toolbay.providers();
+    let declares = |provider: &&ProviderStatus| {
+        provider.declared.iter().any(|declared| declared.name.as_str() == tool)
+    };
+    if let Some(provider) = providers.iter().find(declares) {
+        let id = &provider.id;
+        report::note(&format!(
+            "provider {id} declares {tool} and does not list it: it may need a table [providers.{id}] in {}, then `toolbay refresh`",
+            config::FILE_NAME
+        ));
     }
 }
 
@@ -89,7 +108,7 @@ pub(super) fn help(error: &CallError) -> Option<String> {
             Some("nothing was run; `toolbay list --all` shows which tools can be used".to_owned())
         }
         CallError::ApprovalRequired { .. } => {
-            Some("nothing was run: a person must approve the call first".to_owned())
+            Some("nothing was run: a person must approve the call first, for which this release has no way yet".to_owned())
         }
         CallError::Schema { provider, .. } | CallError::Reply { provider, .. } => {
             Some(format!("report it to the vendor of {provider}"))

@@ -13,11 +13,12 @@ use crate::{
     commands::{
         CommandError, open,
         row::{DeclarationsRow, effect_words},
-        suggest_refresh,
+        suggest_refresh, warn_about_agent,
     },
     config::HostConfig,
     exit::Exit,
     output::{Output, Table},
+    report,
 };
 
 #[derive(Serialize)]
@@ -100,6 +101,7 @@ pub(super) fn list(
 ) -> Result<Exit, CommandError> {
     let caller = caller(&args.caller, &config.agents)?;
     let toolbay = open(config.loader)?;
+    warn_about_agent(&caller, &toolbay);
     let registry = toolbay.registry();
     let providers = toolbay.providers();
     let aliases = aliases(&registry);
@@ -112,6 +114,10 @@ pub(super) fn list(
     if args.all {
         rows.extend(providers.iter().flat_map(|provider| left_out(provider, &registry)));
     }
+    let none_of = match (rows.is_empty(), args.all) {
+        (true, false) => providers.iter().map(|provider| provider.declared.len()).sum(),
+        _ => 0,
+    };
     if args.json {
         let providers = args.all.then(|| providers.iter().map(ProviderRow::from).collect());
         output.json(&ListJson { generation: registry.generation(), tools: rows, providers })?;
@@ -120,6 +126,10 @@ pub(super) fn list(
     }
     if providers.is_empty() {
         suggest_refresh(toolbay.config());
+    } else if none_of > 0 {
+        report::note(&format!(
+            "none of {none_of} tools can be used; `toolbay list --all` says why"
+        ));
     }
     Ok(Exit::Done)
 }

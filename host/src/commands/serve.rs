@@ -11,7 +11,7 @@ use toolbay_loader::AUDIT_DELAY;
 use crate::{
     caller::caller,
     cli::ServeArgs,
-    commands::{CommandError, open, suggest_refresh},
+    commands::{CommandError, open, suggest_refresh, warn_about_agent},
     config::HostConfig,
     exit::Exit,
     mcp::{McpServer, ServeError},
@@ -27,6 +27,7 @@ pub(super) fn serve(
 ) -> Result<Exit, CommandError> {
     let caller = caller(&args.caller, &config.agents)?;
     let toolbay = Arc::new(open(config.loader)?);
+    warn_about_agent(&caller, &toolbay);
     if toolbay.providers().is_empty() {
         suggest_refresh(toolbay.config());
     }

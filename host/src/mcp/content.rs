@@ -3,11 +3,20 @@
 use rmcp::model::{CallToolResult, ContentBlock as Block, Resource as Link, ResourceContents};
 use toolbay_loader::{
     CallError, ContentBlock, Reply, ReplyStatus, Resource, ResourceBody, ResourceLink,
+    ToolDefinition,
 };
 
-/// A reply as the result of `tools/call`.
-pub(crate) fn result(reply: &Reply) -> CallToolResult {
-    let content = blocks(reply);
+/// A reply of this tool as the result of `tools/call`.
+pub(crate) fn result(reply: &Reply, tool: Option<&ToolDefinition>) -> CallToolResult {
+    let mut content = blocks(reply);
+    // Clients refuse a success without the structured result that the tool promises, and its text with it.
+    let promised = tool.is_some_and(|tool| tool.output_schema().is_some());
+    if promised && reply.status() == ReplyStatus::Ok && reply.structured().is_none() {
+        content.push(Block::text(
+            "[the structured result of this tool is left out: it is larger than this host lets through]",
+        ));
+        return CallToolResult::error(content);
+    }
     let mut result = match reply.status() {
         ReplyStatus::Ok => CallToolResult::success(content),
         ReplyStatus::Failed | ReplyStatus::Cancelled => CallToolResult::error(content),
@@ -77,7 +86,7 @@ mod tests {
     use crate::sample;
 
     fn converted(status: ReplyStatus, text: &str, rest: &Value) -> Value {
-        serde_json::to_value(result(&sample::reply(status, text, rest))).unwrap()
+        serde_json::to_value(result(&sample::reply(status, text, rest), None)).unwrap()
     }
 
     #[test]

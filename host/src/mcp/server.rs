@@ -203,8 +203,12 @@ impl ServerHandler for McpServer {
         request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
+        let entry = self.shared.toolbay.registry().get(&request.name).cloned();
         match self.call(request, context).await? {
-            Ok(reply) => Ok(content::result(&reply).into()),
+            Ok(reply) => {
+                let tool = entry.as_deref().map(|entry| &**entry.definition());
+                Ok(content::result(&reply, tool).into())
+            }
             Err(error @ CallError::NotRegistered { .. }) => Err(unknown_tool(&error)),
             Err(error) => {
                 // What the caller can correct itself is no news for the operator.

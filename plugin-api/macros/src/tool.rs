@@ -46,7 +46,8 @@ pub(crate) fn expand(attribute: TokenStream, item: TokenStream) -> Result<TokenS
     let define = output.map(|result| {
         quote! {
             fn define() -> ::toolbay_plugin_api::ToolDefinition {
-                ::toolbay_plugin_api::ToolDefinition::new::<Self::Arguments>(&Self::SPEC)
+                let spec = &<Self as ::toolbay_plugin_api::Tool<#state>>::SPEC;
+                ::toolbay_plugin_api::ToolDefinition::new::<Self::Arguments>(spec)
                     .with_output::<#result>()
             }
         }
