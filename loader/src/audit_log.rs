@@ -25,6 +25,9 @@ const MANY: usize = 2_048;
 /// The records at which a call writes them itself, so that memory stays bounded where the disk is slow.
 const TOO_MANY: usize = 65_536;
 
+/// The bytes of lines that wait in memory while the file is not writable; above it they are lost, and the host's log says so.
+const MAX_UNWRITTEN: usize = 16 * 1024 * 1024;
+
 /// The log of one process.
 pub(crate) struct AuditLog {
     shared: Arc<Shared>,
@@ -130,17 +133,23 @@ impl Shared {
         let mut writer = self.writer.lock();
         let Writer { file, encoder, spare, lines } = &mut *writer;
         std::mem::swap(&mut self.queue.lock().pending, spare);
-        if spare.is_empty() {
+        if spare.is_empty() && lines.is_empty() {
             return;
         }
         for record in spare.iter() {
             encoder.encode(&record, lines);
         }
-        if let Err(error) = file.append(lines) {
-            let (count, path) = (spare.len(), file.path().display());
-            log::error!("{count} audit records lost, {path} is not writable: {error}");
-        }
-        lines.clear();
         spare.clear();
+        let Err(error) = file.append(lines) else { return };
+        let path = file.path().display();
+        if lines.len() <= MAX_UNWRITTEN {
+            log::error!("audit records wait in memory, {path} is not writable: {error}");
+            return;
+        }
+        // The first of them may be the rest of a line that has begun: it stays, so that the file has whole lines again later.
+        let keep = lines.iter().position(|byte| *byte == b'\n').map_or(0, |end| end + 1);
+        let count = lines[keep..].iter().filter(|byte| **byte == b'\n').count();
+        lines.truncate(keep);
+        log::error!("{count} audit records lost, {path} is not writable: {error}");
     }
 }

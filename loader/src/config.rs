@@ -5,11 +5,12 @@ use std::{collections::BTreeMap, path::PathBuf};
 use serde_json::value::RawValue;
 use toolbay_core::{Limits, Offer, ProviderId};
 
-/// The configuration of a [`Toolbay`](crate::Toolbay). Everything is explicit: no environment variable and no current folder counts.
+/// The configuration of a [`Toolbay`](crate::Toolbay). Everything is explicit: no environment variable counts, and relative paths are
+/// made absolute once, when it is opened.
 pub struct Config {
     /// The folder for the registry file, the copies of libraries and the audit log. It is made where it is missing.
     pub home: PathBuf,
-    /// Where plugins are looked for, as absolute paths.
+    /// Where plugins are looked for.
     pub plugin_directories: Vec<PathBuf>,
     /// The configuration of each provider, a JSON object.
     pub providers: BTreeMap<ProviderId, Box<RawValue>>,

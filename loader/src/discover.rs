@@ -69,10 +69,11 @@ fn look_into(directory: &Path, discovery: &mut Discovery) -> io::Result<()> {
         }
         let entry = entry?;
         let hidden = entry.file_name().as_encoded_bytes().starts_with(b".");
-        if hidden || entry.file_type()?.is_dir() {
-            continue;
+        // An entry whose kind can't be told is a candidate: opening it will say what is wrong with it alone.
+        let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
+        if !hidden && !is_folder {
+            discovery.candidates.push(Candidate { path: entry.path() });
         }
-        discovery.candidates.push(Candidate { path: entry.path() });
     }
     Ok(())
 }

@@ -30,9 +30,10 @@ pub(crate) fn caller(caller: &Caller) -> Vec<u8> {
     serde_json::to_vec(&context).unwrap_or_else(|_| b"{}".to_vec())
 }
 
-/// A deadline as it crosses: at least one millisecond, since zero means that there is none.
+/// A deadline as it crosses: at least one millisecond, since zero means that there is none, and rounded up, so that it is over for the
+/// host when it is over for the plugin.
 pub(crate) fn milliseconds(remaining: Duration) -> u64 {
-    u64::try_from(remaining.as_millis()).unwrap_or(u64::MAX).max(1)
+    u64::try_from(remaining.as_nanos().div_ceil(1_000_000)).unwrap_or(u64::MAX).max(1)
 }
 
 #[cfg(test)]
@@ -64,7 +65,9 @@ mod tests {
 
     #[test]
     fn a_deadline_never_reads_as_none() {
+        assert_eq!(milliseconds(Duration::ZERO), 1);
         assert_eq!(milliseconds(Duration::from_micros(1)), 1);
+        assert_eq!(milliseconds(Duration::from_micros(4_001)), 5);
         assert_eq!(milliseconds(Duration::from_secs(2)), 2000);
     }
 }

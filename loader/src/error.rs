@@ -65,6 +65,16 @@ pub enum OpenError {
     /// Resolution: correct the host application.
     #[error("the host's own tools can't be registered")]
     Core(#[from] PlanError),
+    /// A path of the configuration makes no absolute path.
+    ///
+    /// Resolution: give an absolute one.
+    #[error("path {:?} of the configuration: expected an absolute path, or one below a current folder that exists", .path)]
+    Path {
+        /// The path.
+        path: PathBuf,
+        /// What the system says.
+        source: io::Error,
+    },
     /// The audit log can't be opened: without it no call is made.
     ///
     /// Resolution: correct the permissions of the folder, or free space.
@@ -82,7 +92,7 @@ impl OpenError {
     pub fn party(&self) -> Party {
         match self {
             Self::Core(_) => Party::Host,
-            Self::Audit { .. } => Party::Environment,
+            Self::Path { .. } | Self::Audit { .. } => Party::Environment,
         }
     }
 }

@@ -117,7 +117,8 @@ pub fn inspect(candidate: &Candidate) -> Result<Inspection, Rejection> {
     Ok(Inspection::Plugin(Box::new(Inspected { path, file, identity, note, facts })))
 }
 
-fn open(path: &Path) -> Result<(File, FileIdentity), Reason> {
+/// Opens a regular file, and nothing that is another kind of file.
+pub(crate) fn open(path: &Path) -> Result<(File, FileIdentity), Reason> {
     let file = OpenOptions::new()
         .read(true)
         .custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK)

@@ -1,6 +1,6 @@
 //! From a verified copy to a provider that runs: open, create, list.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, time::Instant};
 
 use bytes::Bytes;
 use serde_json::value::RawValue;
@@ -19,6 +19,7 @@ use crate::{
     encode,
     inspect::Inspected,
     library::{self, OpenError},
+    plugin_text::one_line,
     rejection::{Reason, Stage},
     services::{self, CallNumber},
     verify::DeclaredTool,
@@ -26,6 +27,9 @@ use crate::{
 
 /// The longest list of definitions that is taken from a plugin, in bytes.
 const MAX_DEFINITIONS: usize = 8 * 1024 * 1024;
+
+/// The most bytes of a plugin's own words in a rejection.
+const MAX_WORDS: usize = 2_000;
 
 /// A running provider in this process. Dropping it ends the instance; the library stays.
 pub(crate) struct Instance {
@@ -86,18 +90,27 @@ impl Instance {
         left_out.extend(listed.into_keys().map(|name| {
             let expected = "tools that the note declares";
             let remedy = "name the tool in export_provider! or in Provider::TOOLS";
-            Reason::plugin(Stage::Adapt, "undeclared_tool", expected, format!("{name:?}"), remedy)
+            Reason::plugin(Stage::Adapt, "undeclared_tool", expected, one_line(&name, 100), remedy)
         }));
         Ok((tools, left_out))
     }
 
     /// Calls a tool.
-    pub(crate) fn execute(&self, call: &ValidCall<'_>) -> Result<RawReply, BackendError> {
-        let reply = self.with_input(call, |input| self.root.execute()(self.handle, input))?;
+    pub(crate) fn execute(
+        &self,
+        call: &ValidCall<'_>,
+        deadline: Option<Instant>,
+    ) -> Result<RawReply, BackendError> {
+        let reply =
+            self.with_input(call, deadline, |input| self.root.execute()(self.handle, input))?;
         let PluginReply { status, text, rest } = reply;
         let status = match status {
             reply_status::OK => ReplyStatus::Ok,
             reply_status::FAILED => ReplyStatus::Failed,
+            // The tool stopped by itself; what stopped it is the deadline where nobody cancelled.
+            reply_status::CANCELLED if !call.is_cancelled() && is_over(deadline) => {
+                return Err(BackendError::DeadlineExceeded);
+            }
             reply_status::CANCELLED => ReplyStatus::Cancelled,
             other => {
                 let message = format!("expected a reply status from 0 to 2, found {other}");
@@ -112,7 +125,7 @@ impl Instance {
         &self,
         call: &ValidCall<'_>,
     ) -> Result<Option<Vec<String>>, BackendError> {
-        let json = self.with_input(call, |input| self.root.preview()(self.handle, input))?;
+        let json = self.with_input(call, None, |input| self.root.preview()(self.handle, input))?;
         serde_json::from_slice(&json).map_err(|error| {
             let message = format!("expected a preview as a JSON array of lines or null: {error}");
             BackendError::Fault { message, location: None }
@@ -122,6 +135,7 @@ impl Instance {
     fn with_input<T>(
         &self,
         call: &ValidCall<'_>,
+        deadline: Option<Instant>,
         entry: impl FnOnce(CallInput<'_>) -> RResult<T, RVec<u8>>,
     ) -> Result<T, BackendError> {
         // Most calls are neither cancelled nor listened to, and need no number.
@@ -133,7 +147,9 @@ impl Instance {
             context: Caller::encoded(call.caller(), encode::caller).into(),
             tool_config: call.tool_config().map_or("", RawValue::get).as_bytes().into(),
             call: number.as_ref().map_or(CallNumber::NONE, CallNumber::get),
-            remaining_ms: call.deadline().map_or(0, encode::milliseconds),
+            remaining_ms: deadline.map_or(0, |deadline| {
+                encode::milliseconds(deadline.saturating_duration_since(Instant::now()))
+            }),
         };
         settle(entry(input)).map_err(|fault| match fault {
             Fault::Panic { message, location } => BackendError::Fault { message, location },
@@ -179,6 +195,10 @@ fn adapt(declared: &DeclaredTool, definition: &Definition) -> Result<ToolDefinit
     Ok(definition)
 }
 
+fn is_over(deadline: Option<Instant>) -> bool {
+    deadline.is_some_and(|deadline| deadline <= Instant::now())
+}
+
 /// The plugin's buffer as it is: copying it out would cost more than the call of a small tool.
 fn borrowed(buffer: RVec<u8>) -> Bytes {
     if buffer.is_empty() { Bytes::new() } else { Bytes::from_owner(buffer) }
@@ -195,14 +215,11 @@ fn settle<T>(result: RResult<T, RVec<u8>>) -> Result<T, Fault> {
 fn refused(stage: Stage, fault: &Fault) -> Reason {
     match fault {
         Fault::Panic { .. } => Reason::plugin(stage, "panicked", "an answer", said(fault), REPORT),
-        Fault::Config { path, problem } => Reason::plugin(
+        Fault::Config { .. } => Reason::plugin(
             stage,
             "bad_configuration",
             "a configuration that the provider accepts",
-            match path.as_str() {
-                "." => problem.clone(),
-                path => format!("{path}: {problem}"),
-            },
+            said(fault),
             "correct it in the host's configuration of this provider, then refresh; restart a host that was running meanwhile",
         )
         .by_environment(),
@@ -210,15 +227,18 @@ fn refused(stage: Stage, fault: &Fault) -> Reason {
     }
 }
 
+/// What a fault says, in words of the plugin's that are cut and escaped.
 fn said(fault: &Fault) -> String {
-    match fault {
+    let text = match fault {
         Fault::Panic { message, location } => {
             format!("a panic at {}: {message}", location.as_deref().unwrap_or("an unknown place"))
         }
+        Fault::Config { path, problem } if path == "." => problem.clone(),
         Fault::Config { path, problem } => format!("{path}: {problem}"),
         Fault::Contract { problem } | Fault::Provider { problem } => problem.clone(),
-        _ => "a fault of a later release".to_owned(),
-    }
+        _ => "a fault of a kind that this release does not know".to_owned(),
+    };
+    one_line(&text, MAX_WORDS)
 }
 
 fn not_opened(error: &OpenError) -> Reason {

@@ -36,6 +36,7 @@
 //!
 //! A library that is loaded into this process can do whatever the process can: loading is no security boundary.
 
+mod plugin_text;
 mod rejection;
 
 mod discover;

@@ -1,8 +1,11 @@
 //! A registered provider, whose library is opened by the first call.
 
-use std::sync::{
-    Arc, OnceLock,
-    atomic::{AtomicU64, Ordering},
+use std::{
+    sync::{
+        Arc, OnceLock,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::Instant,
 };
 
 use parking_lot::Mutex;
@@ -139,8 +142,10 @@ pub(crate) struct PluginBackend(pub(crate) Arc<PluginProvider>);
 
 impl ToolBackend for PluginBackend {
     fn invoke(&self, call: &ValidCall<'_>) -> Result<RawReply, BackendError> {
+        // From the start: the first call of a provider also opens its library.
+        let deadline = call.deadline().and_then(|left| Instant::now().checked_add(left));
         let instance = self.0.instance_for(call.definition().name())?;
-        self.0.counted(instance.execute(call))
+        self.0.counted(instance.execute(call, deadline))
     }
 
     fn preview(&self, call: &ValidCall<'_>) -> Result<Option<Vec<String>>, BackendError> {

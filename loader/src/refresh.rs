@@ -67,12 +67,13 @@ impl Found {
         }
     }
 
-    /// One plugin of each provider: of several, the highest version, and of several of one version the first by its path. A second
-    /// copy of the same content is no conflict.
+    /// One plugin of each provider: of several, the highest version, and of several of one version the one with the lowest hash, so
+    /// that names of files change nothing. A second copy of the same content is no conflict.
     fn one_of_each(&mut self, mut verified: Vec<Verified>) -> Vec<Verified> {
         verified.sort_by(|one, other| {
-            let paths = one.source().path().cmp(other.source().path());
-            other.version().cmp(one.version()).then(paths)
+            let (this, that) = (one.source().path(), other.source().path());
+            let by_content = one.hash().cmp(&other.hash()).then(this.cmp(that));
+            other.version().cmp(one.version()).then(by_content)
         });
         let mut kept: BTreeMap<ProviderId, Verified> = BTreeMap::new();
         for plugin in verified {
@@ -90,7 +91,7 @@ impl Found {
                         winner.version(),
                         winner.source().path().display()
                     ),
-                    "remove one of them; the highest version is used",
+                    "remove one of them; the highest version is used, and of equal versions the one with the lowest SHA-256",
                 );
                 let id = Some(plugin.provider().as_str());
                 self.rejections.push(reason.by_environment().of(plugin.source().path(), id));

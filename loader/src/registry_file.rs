@@ -43,6 +43,13 @@ pub(crate) struct RegistryFile {
     home: PathBuf,
 }
 
+/// What the file holds after it was replaced.
+#[derive(Debug)]
+pub(crate) struct Written {
+    pub(crate) generation: u64,
+    pub(crate) identity: Option<FileIdentity>,
+}
+
 /// What reading the file gave.
 #[derive(Debug)]
 pub(crate) struct Reading {
@@ -83,43 +90,39 @@ impl RegistryFile {
             Err(problem) => problem,
         };
         let previous = read(&self.previous()).ok().flatten();
-        let generation = previous.map_or(0, |previous| previous.generation);
+        // The file that can't be read was the next one after it.
+        let generation = previous.map_or(0, |previous| previous.generation) + 1;
         let contents = Contents { generation, providers: Vec::new() };
         Reading { contents, problem: Some(problem), found: true }
     }
 
-    /// Replaces what is registered, under the lock that other processes wait for, and returns what was written with its generation.
-    /// Where nothing changes, the file and its generation stay.
+    /// Replaces what is registered, under the lock that other processes wait for, and returns what the file holds then. Where nothing
+    /// changes, the file and its generation stay.
     ///
     /// # Errors
     ///
     /// [`RegistryFileError::Io`]; the file is then as it was.
-    pub(crate) fn replace(
-        &self,
-        providers: Vec<Registered>,
-    ) -> Result<Contents, RegistryFileError> {
+    pub(crate) fn replace(&self, providers: Vec<Registered>) -> Result<Written, RegistryFileError> {
         private_dir(&self.home).map_err(|error| failed(&self.home, error))?;
         let lock_path = self.home.join("registry.lock");
         let lock = open_private(&lock_path).map_err(|error| failed(&lock_path, error))?;
         lock.lock().map_err(|error| failed(&lock_path, error))?;
 
         let reading = self.read();
-        if reading.problem.is_some() {
-            self.set_aside()?;
-        }
         let mut contents = Contents { generation: reading.contents.generation, providers };
-        if reading.found && reading.problem.is_none() {
-            let same = format::encode(&contents)?.get() == format::encode(&reading.contents)?.get();
-            if same {
-                return Ok(reading.contents);
-            }
+        let is_same = reading.found
+            && reading.problem.is_none()
+            && format::encode(&contents)?.get() == format::encode(&reading.contents)?.get();
+        if !is_same {
+            contents.generation += 1;
+            self.write(&contents, &reading)?;
         }
-        contents.generation += 1;
-        self.write(&contents)?;
-        Ok(contents)
+        // Under the lock: it is the file that was written here, and not what another process has put there since.
+        Ok(Written { generation: contents.generation, identity: self.identity() })
     }
 
-    fn write(&self, contents: &Contents) -> Result<(), RegistryFileError> {
+    /// Puts the new file in place with one rename. What goes wrong before that leaves the old one where it is.
+    fn write(&self, contents: &Contents, old: &Reading) -> Result<(), RegistryFileError> {
         let path = self.path();
         let text = seal(&format::encode(contents)?);
         let io = |error| failed(&path, error);
@@ -127,32 +130,51 @@ impl RegistryFile {
             tempfile::Builder::new().prefix(".registry-").tempfile_in(&self.home).map_err(io)?;
         temporary.write_all(text.as_bytes()).map_err(io)?;
         temporary.as_file().sync_all().map_err(io)?;
-        if path.exists() {
-            let previous = self.previous();
-            match fs::remove_file(&previous) {
-                Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(io(error)),
-                _ => fs::hard_link(&path, &previous).map_err(io)?,
-            }
+        match old {
+            Reading { problem: Some(_), .. } => self.keep_aside()?,
+            Reading { found: true, .. } => self.keep_as_previous().map_err(io)?,
+            _ => {}
         }
         temporary.persist(&path).map_err(|error| io(error.error))?;
         sync_dir(&self.home).map_err(io)
     }
 
-    /// Moves a file that can't be read out of the way, under a name that nothing has yet.
-    fn set_aside(&self) -> Result<(), RegistryFileError> {
-        let path = self.path();
-        for number in 1.. {
+    fn keep_as_previous(&self) -> io::Result<()> {
+        let staged = self.home.join(".registry-previous");
+        match fs::remove_file(&staged) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+            _ => {}
+        }
+        link_or_copy(&self.path(), &staged)?;
+        fs::rename(staged, self.previous())
+    }
+
+    /// Keeps a file that can't be read, under a name that nothing has yet.
+    fn keep_aside(&self) -> Result<(), RegistryFileError> {
+        let mut number = 1;
+        loop {
             let aside = self.home.join(format!("registry.aside-{number}.json"));
-            match fs::hard_link(&path, &aside) {
+            match link_or_copy(&self.path(), &aside) {
                 Ok(()) => {
                     log::warn!("kept the registry file that can't be read as {}", aside.display());
-                    break;
+                    return Ok(());
                 }
-                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => number += 1,
                 Err(error) => return Err(failed(&aside, error)),
             }
         }
-        fs::remove_file(&path).map_err(|error| failed(&path, error))
+    }
+}
+
+/// A second name for a file, or a copy where the file system has no second names. Fails where the name is taken.
+fn link_or_copy(from: &Path, to: &Path) -> io::Result<()> {
+    match fs::hard_link(from, to) {
+        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
+            let mut copy = OpenOptions::new().write(true).create_new(true).mode(0o600).open(to)?;
+            io::copy(&mut File::open(from)?, &mut copy)?;
+            copy.sync_all()
+        }
+        linked => linked,
     }
 }
 

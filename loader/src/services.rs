@@ -21,6 +21,8 @@ use toolbay_abi::{
 };
 use toolbay_core::{CancelToken, Progress, ProgressSink, ProviderId};
 
+use crate::plugin_text::one_line;
+
 /// The longest log message that is taken from a plugin, in bytes; the rest is cut.
 const MAX_MESSAGE: usize = 8 * 1024;
 
@@ -118,32 +120,16 @@ fn write_log(logger: &dyn Log, provider: u64, level: u32, target: &str, message:
     let providers = PROVIDERS.read();
     let place = usize::try_from(provider).ok();
     let id = place.and_then(|place| providers.get(place)).map_or("unknown", ProviderId::as_str);
-    let target = format!("plugin::{id}::{}", one_line(target));
+    let target = format!("plugin::{id}::{}", one_line(target, MAX_MESSAGE));
     drop(providers);
     if level > log::max_level()
         || !logger.enabled(&Metadata::builder().level(level).target(&target).build())
     {
         return;
     }
-    let message = one_line(message);
+    let message = one_line(message, MAX_MESSAGE);
     let args = format_args!("{message}");
     logger.log(&Record::builder().level(level).target(&target).args(args).build());
-}
-
-fn one_line(text: &str) -> String {
-    let end = text.floor_char_boundary(MAX_MESSAGE);
-    let mut line = String::with_capacity(end);
-    for character in text[..end].chars() {
-        if character.is_control() && character != '\t' {
-            line.extend(character.escape_default());
-        } else {
-            line.push(character);
-        }
-    }
-    if end < text.len() {
-        line.push_str(" [cut]");
-    }
-    line
 }
 
 fn report_progress(call: u64, payload: &[u8]) {
@@ -152,7 +138,7 @@ fn report_progress(call: u64, payload: &[u8]) {
     let Some(sink) = sink else { return };
     let Ok(progress) = serde_json::from_slice::<wire::Progress>(payload) else { return };
     if progress.done.is_finite() && progress.total.is_none_or(f64::is_finite) {
-        let message = progress.message.as_deref().map(one_line);
+        let message = progress.message.as_deref().map(|message| one_line(message, MAX_MESSAGE));
         sink.progress(Progress { done: progress.done, total: progress.total, message });
     }
 }

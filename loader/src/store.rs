@@ -7,7 +7,7 @@ use std::{
     fmt,
     fs::{self, File, Permissions},
     io::{self, Read, Write},
-    os::unix::fs::{DirBuilderExt, FileExt, PermissionsExt},
+    os::unix::fs::{DirBuilderExt, FileExt, MetadataExt, PermissionsExt},
     path::{Path, PathBuf},
     str::FromStr,
 };
@@ -17,8 +17,8 @@ use sha2::{Digest, Sha256};
 use toolbay_core::ProviderId;
 
 use crate::{
-    inspect::Inspected,
-    rejection::{Reason, Rejection, Stage},
+    inspect::{self, Inspected},
+    rejection::{Reason, Stage},
 };
 
 /// The SHA-256 of a library's content; as text, 64 hexadecimal digits.
@@ -83,7 +83,8 @@ impl Store {
         Self { root }
     }
 
-    /// Copies a library: hashed as it is written, made durable, then put in place with one rename.
+    /// Copies a library, unless its content is there already: hashed as it is written, made durable, then put in place with one
+    /// rename.
     pub(crate) fn copy(
         &self,
         source: &Inspected,
@@ -92,23 +93,60 @@ impl Store {
     ) -> Result<Stored, Reason> {
         let failed = |error: io::Error| self.failed(&error);
         private_dir(&self.root).map_err(failed)?;
+        self.check_private()?;
+        let hash = copy_and_hash(source.file(), &mut io::sink()).map_err(failed)?;
+        let path = self.path(hash, id, version);
+        let there = inspect::open(&path).ok().map(|(file, _)| file);
+        if there.is_some_and(|file| self.check_hash(&file, hash).is_ok()) {
+            return Ok(Stored { path, hash });
+        }
+
         let mut temporary = tempfile::Builder::new()
             .prefix(".incoming-")
             .tempfile_in(&self.root)
             .map_err(failed)?;
+        // Hashed again: the source may have changed meanwhile, and the copy is what counts.
         let hash = copy_and_hash(source.file(), temporary.as_file_mut()).map_err(failed)?;
-
         let path = self.path(hash, id, version);
         let folder = self.folder(hash);
-        if hash_of(&path).is_ok_and(|there| there == hash) {
-            return Ok(Stored { path, hash });
-        }
         private_dir(&folder).map_err(failed)?;
         temporary.as_file().set_permissions(Permissions::from_mode(0o500)).map_err(failed)?;
         temporary.as_file().sync_all().map_err(failed)?;
         temporary.persist(&path).map_err(|error| failed(error.error))?;
         sync_dir(&folder).and_then(|()| sync_dir(&self.root)).map_err(failed)?;
         Ok(Stored { path, hash })
+    }
+
+    /// Checks that nobody but the host's own user can write to the store: what is verified there must stay what it is.
+    pub(crate) fn check_private(&self) -> Result<(), Reason> {
+        let mode = fs::metadata(&self.root).map_err(|error| self.failed(&error))?.mode();
+        if mode & 0o022 == 0 {
+            return Ok(());
+        }
+        Err(Reason::plugin(
+            Stage::Store,
+            "store_not_private",
+            format!("a folder that only the host's user can write to, {}", self.root.display()),
+            format!("one of mode {:o}", mode & 0o7777),
+            "take the right to write from group and others",
+        )
+        .by_environment())
+    }
+
+    /// Checks that a file of the store has the content that its name says.
+    pub(crate) fn check_hash(&self, file: &File, hash: ContentHash) -> Result<(), Reason> {
+        let there = copy_and_hash(file, &mut io::sink()).map_err(|error| self.failed(&error))?;
+        if there == hash {
+            return Ok(());
+        }
+        Err(Reason::plugin(
+            Stage::Store,
+            "changed_in_store",
+            format!("content with SHA-256 {hash}"),
+            there.to_string(),
+            "refresh, which copies the library from its plugin directory again; find out who wrote to the store",
+        )
+        .by_environment())
     }
 
     /// Where the copy of this content is, or would be. People meet its name in debuggers and in `/proc/self/maps`.
@@ -118,28 +156,6 @@ impl Store {
 
     fn folder(&self, hash: ContentHash) -> PathBuf {
         self.root.join(hash.to_string())
-    }
-
-    /// Finds a copy by its hash, and hashes it again: what the registry file says makes nothing trusted.
-    pub(crate) fn find(
-        &self,
-        hash: ContentHash,
-        id: &ProviderId,
-        version: &Version,
-    ) -> Result<Stored, Rejection> {
-        let path = self.path(hash, id, version);
-        let there = hash_of(&path).map_err(|error| self.failed(&error).of(&path, None))?;
-        if there == hash {
-            return Ok(Stored { path, hash });
-        }
-        let reason = Reason::plugin(
-            Stage::Store,
-            "changed_in_store",
-            format!("content with SHA-256 {hash}"),
-            there.to_string(),
-            "refresh, which copies the library from its plugin directory again; find out who wrote to the store",
-        );
-        Err(reason.by_environment().of(path, None))
     }
 
     fn failed(&self, error: &io::Error) -> Reason {
@@ -162,10 +178,6 @@ pub(crate) fn private_dir(path: &Path) -> io::Result<()> {
 /// Makes a rename in a folder durable.
 pub(crate) fn sync_dir(path: &Path) -> io::Result<()> {
     File::open(path)?.sync_all()
-}
-
-fn hash_of(path: &Path) -> io::Result<ContentHash> {
-    copy_and_hash(&File::open(path)?, &mut io::sink())
 }
 
 /// Reads by position, so that it does not matter who has read from the file before.

@@ -16,7 +16,7 @@ use crate::{
     inspect::FileIdentity,
     provider::{PluginBackend, PluginProvider, Registered},
     refresh::{self, Found},
-    registry_file::RegistryFile,
+    registry_file::{RegistryFile, Written},
     rejection::Rejection,
     store::{ContentHash, Store},
     verify::DeclaredTool,
@@ -24,16 +24,20 @@ use crate::{
 
 /// Tools from native plugins: found, verified, registered, and called.
 ///
-/// One value serves any number of threads. Reading the registry and calling a tool take no lock that another call could hold.
+/// One value serves any number of threads, and its calls run side by side. What they share is short: a place in memory for their audit
+/// records, and the opening of a provider's library, which the first calls of that provider wait for.
 pub struct Toolbay {
     config: Config,
     file: RegistryFile,
     store: Store,
     pipeline: Pipeline,
+    /// Held by whoever replaces the state, also while plugins run that take their time.
+    replacing: Mutex<()>,
+    /// Held for a look or a swap alone: no plugin's code runs under it.
     state: Mutex<State>,
 }
 
-/// What writers change, one at a time.
+/// What is registered.
 #[derive(Default)]
 struct State {
     /// The registry file as it was last read or written, once it was; none where there was no file.
@@ -88,7 +92,13 @@ impl Toolbay {
     /// # Errors
     ///
     /// [`OpenError`] where the host's own tools contradict each other, or where the audit log can't be written.
-    pub fn open(config: Config) -> Result<Self, OpenError> {
+    pub fn open(mut config: Config) -> Result<Self, OpenError> {
+        let paths = std::iter::once(&mut config.home).chain(&mut config.plugin_directories);
+        for path in paths {
+            // A later change of the current folder must not lead to other files.
+            *path = std::path::absolute(&*path)
+                .map_err(|source| OpenError::Path { path: path.clone(), source })?;
+        }
         let audit = AuditLog::open(&config.home.join("audit"), config.audit.clone())?;
         let pipeline = Pipeline::new(PipelineConfig {
             sink: Arc::new(audit),
@@ -99,6 +109,7 @@ impl Toolbay {
             file: RegistryFile::new(config.home.clone()),
             store: Store::new(config.home.join("store")),
             pipeline,
+            replacing: Mutex::default(),
             state: Mutex::default(),
             config,
         };
@@ -113,54 +124,71 @@ impl Toolbay {
     ///
     /// [`RefreshError`] where the result can't be kept; then nothing has changed.
     pub fn refresh(&self) -> Result<RefreshReport, RefreshError> {
-        let mut state = self.state.lock();
-        let Found { mut running, rejections, ignored } = refresh::find(&self.config, &self.store);
+        let replacing = self.replacing.lock();
+        let Found { running, rejections, ignored } = refresh::find(&self.config, &self.store);
+        let there = self.state.lock().providers.clone();
+        let mut providers: Vec<_> =
+            running.into_iter().map(|provider| same_or(provider, &there)).collect();
         // By id, so that the order of files changes nothing.
-        running.sort_by(|one, other| one.registered().id.cmp(&other.registered().id));
-        let (plan, collisions) = self.plan(&running)?;
-        let registered = running.iter().map(|provider| provider.registered().clone()).collect();
-        let written = self.file.replace(registered)?;
-        self.pipeline.registry().replace(plan.commit(written.generation));
-        let identity = Some(self.file.identity());
-        *state = State { identity, problem: None, providers: running };
+        providers.sort_by(|one, other| one.registered().id.cmp(&other.registered().id));
+        let (plan, collisions) = self.plan(&providers)?;
+        let registered = providers.iter().map(|provider| provider.registered().clone()).collect();
+        let Written { generation, identity } = self.file.replace(registered)?;
+        let state = State { identity: Some(identity), problem: None, providers };
+        let status = statuses(&state.providers);
+        let old = self.replace(plan.commit(generation), state);
+        drop(replacing);
+        // What is no longer registered ends here, with the vendor's own code: no lock is held that others wait for.
+        drop((old, there));
         for collision in &collisions {
             log::warn!("{collision}");
         }
-        Ok(RefreshReport {
-            generation: written.generation,
-            providers: statuses(&state.providers),
-            rejections,
-            collisions,
-            ignored,
-        })
+        Ok(RefreshReport { generation, providers: status, rejections, collisions, ignored })
     }
 
     /// Reads the registry file again where another process has replaced it, and tells whether it has. Running providers that are
-    /// registered as before go on.
+    /// registered as before go on. While somebody else in this process refreshes or reloads, it leaves that to them.
     ///
     /// # Errors
     ///
     /// [`PlanError`] where the host's own tools contradict each other.
     pub fn reload(&self) -> Result<bool, PlanError> {
-        let mut state = self.state.lock();
+        let Some(replacing) = self.replacing.try_lock() else { return Ok(false) };
         let identity = Some(self.file.identity());
-        if identity == state.identity {
-            return Ok(false);
-        }
+        let there = {
+            let state = self.state.lock();
+            if identity == state.identity {
+                return Ok(false);
+            }
+            state.providers.clone()
+        };
         let reading = self.file.read();
         let providers: Vec<_> = reading
             .contents
             .providers
             .into_iter()
-            .map(|registered| self.provider(registered, &state.providers))
+            .map(|registered| {
+                let configuration = self.config.providers.get(&registered.id).cloned();
+                let store = self.store.clone();
+                same_or(Arc::new(PluginProvider::new(registered, store, configuration)), &there)
+            })
             .collect();
         let (plan, collisions) = self.plan(&providers)?;
         for collision in collisions {
             log::debug!("{collision}");
         }
-        self.pipeline.registry().replace(plan.commit(reading.contents.generation));
-        *state = State { identity, problem: reading.problem.map(Arc::new), providers };
+        let state = State { identity, problem: reading.problem.map(Arc::new), providers };
+        let old = self.replace(plan.commit(reading.contents.generation), state);
+        drop(replacing);
+        drop((old, there));
         Ok(true)
+    }
+
+    /// Makes this the current state, and returns the old one for the caller to drop.
+    fn replace(&self, registry: Registry, state: State) -> (Arc<Registry>, State) {
+        let old = self.registry();
+        self.pipeline.registry().replace(registry);
+        (old, std::mem::replace(&mut *self.state.lock(), state))
     }
 
     /// Calls a tool, on this thread: gates, validation, execution and bounding, with one audit record whatever happens.
@@ -202,19 +230,6 @@ impl Toolbay {
         &self.config
     }
 
-    /// The running provider that is registered like this, or one that runs once it is called.
-    fn provider(
-        &self,
-        registered: Registered,
-        there: &[Arc<PluginProvider>],
-    ) -> Arc<PluginProvider> {
-        if let Some(same) = there.iter().find(|provider| *provider.registered() == registered) {
-            return Arc::clone(same);
-        }
-        let configuration = self.config.providers.get(&registered.id).cloned();
-        Arc::new(PluginProvider::new(registered, self.store.clone(), configuration))
-    }
-
     fn plan(&self, providers: &[Arc<PluginProvider>]) -> Result<(Plan, Vec<Collision>), PlanError> {
         let core = self.config.core.clone().unwrap_or_else(|| Offer {
             provider: ProviderId::core(),
@@ -223,6 +238,12 @@ impl Toolbay {
         });
         Plan::new(core, providers.iter().map(offer).collect())
     }
+}
+
+/// The provider that is there already where this one is registered in the same way: it goes on with what it has in memory.
+fn same_or(provider: Arc<PluginProvider>, there: &[Arc<PluginProvider>]) -> Arc<PluginProvider> {
+    let same = there.iter().find(|there| there.registered() == provider.registered());
+    same.map_or(provider, Arc::clone)
 }
 
 fn offer(provider: &Arc<PluginProvider>) -> Offer {

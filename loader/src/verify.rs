@@ -4,10 +4,7 @@
 mod declared;
 
 use semver::Version;
-use toolbay_abi::{
-    note::{PANIC, TARGET},
-    shape,
-};
+use toolbay_abi::{note::TARGET, shape};
 use toolbay_core::ProviderId;
 
 pub use declared::DeclaredTool;
@@ -62,6 +59,9 @@ impl Verified {
     }
 }
 
+/// The panic strategy of a plugin, whatever the host's own is: the catch is in the plugin.
+const UNWIND: &str = "unwind";
+
 /// Every reason for which this host would refuse the file, without loading it.
 pub fn problems(inspected: &Inspected) -> Vec<Reason> {
     let note = inspected.note();
@@ -96,11 +96,11 @@ pub fn problems(inspected: &Inspected) -> Vec<Reason> {
             "build the plugin for this system: cargo build --release --target ...",
         );
     }
-    if note.panic != PANIC || !facts.unwinds {
+    if note.panic != UNWIND || !facts.unwinds {
         let found = if facts.unwinds { note.panic.clone() } else { "abort".to_owned() };
         refuse(
             "panic_abort",
-            format!("a library built with panic = {PANIC:?}"),
+            format!("a library built with panic = {UNWIND:?}"),
             format!("panic = {found:?}, with which a panic would end the host"),
             "remove `panic` from the profile in Cargo.toml and build again",
         );
@@ -190,14 +190,17 @@ pub(crate) fn verify_stored(
     version: &Version,
     registered: &[DeclaredTool],
 ) -> Result<Inspected, Rejection> {
-    let stored = store.find(hash, id, version)?;
-    let copy = match inspect::inspect(&Candidate::at(&stored.path))? {
+    let path = store.path(hash, id, version);
+    store.check_private().map_err(|reason| reason.of(&path, Some(id.as_str())))?;
+    let copy = match inspect::inspect(&Candidate::at(&path))? {
         Inspection::Plugin(copy) => *copy,
-        Inspection::NotAPlugin(_) => return Err(changed().of(stored.path, None)),
+        Inspection::NotAPlugin(_) => return Err(changed().of(path, None)),
     };
+    // What is hashed is the very file that was read, which nothing but its own content can change.
+    store.check_hash(copy.file(), hash).map_err(|reason| reason.of(&path, Some(id.as_str())))?;
     let note = copy.note();
     if let Some(reason) = problems(&copy).into_iter().next() {
-        return Err(reason.of(stored.path, Some(&note.id)));
+        return Err(reason.of(path, Some(&note.id)));
     }
     let (declared, _) = declared::tools(note);
     let same = (note.id.as_str(), note.version.as_str()) == (id.as_str(), &*version.to_string())
@@ -210,7 +213,7 @@ pub(crate) fn verify_stored(
             "others in the library's note",
             "refresh, which registers what the note says; find out who changed the registry file",
         );
-        return Err(reason.by_environment().of(stored.path, Some(&note.id)));
+        return Err(reason.by_environment().of(path, Some(&note.id)));
     }
     Ok(copy)
 }

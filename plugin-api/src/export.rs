@@ -94,14 +94,7 @@ macro_rules! export_provider {
     reason = "it runs at compile time, where it is the error that the vendor should see"
 )]
 pub const fn check_id(id: &'static str) -> &'static str {
-    let bytes = id.as_bytes();
-    let mut at = 0;
-    let mut good = !bytes.is_empty() && bytes.len() <= 64 && bytes[0].is_ascii_lowercase();
-    while good && at < bytes.len() {
-        good = matches!(bytes[at], b'a'..=b'z' | b'0'..=b'9' | b'_' | b'-');
-        at += 1;
-    }
-    if !good {
+    if !crate::spec::is_id(id) {
         panic!(
             "a provider's id is a lower-case letter, then lower-case letters, digits, _ and -, 64 at most"
         );

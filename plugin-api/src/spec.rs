@@ -226,9 +226,22 @@ impl ToolSpec {
         self
     }
 
-    /// The group that the tool is switched with: a lower-case letter, then letters, digits, `_` and `-`, 64 at most.
+    /// The group that the tool is switched with: a lower-case letter, then lower-case letters, digits, `_` and `-`, 64 at most.
+    ///
+    /// # Panics
+    ///
+    /// Where it breaks the rule; a compile error in a constant.
     #[must_use]
+    #[expect(
+        clippy::panic,
+        reason = "in a constant, where specs stand, it is the compile error that the vendor should see"
+    )]
     pub const fn group(mut self, group: &'static str) -> Self {
+        if !is_id(group) {
+            panic!(
+                "a group is a lower-case letter, then lower-case letters, digits, _ and -, 64 at most"
+            );
+        }
         self.group = Some(group);
         self
     }
@@ -277,6 +290,18 @@ impl ToolSpec {
     pub const fn description(&self) -> &'static str {
         self.description
     }
+}
+
+/// The rule for groups and providers.
+pub(crate) const fn is_id(id: &str) -> bool {
+    let bytes = id.as_bytes();
+    let mut good = !bytes.is_empty() && bytes.len() <= 64 && bytes[0].is_ascii_lowercase();
+    let mut at = 0;
+    while good && at < bytes.len() {
+        good = matches!(bytes[at], b'a'..=b'z' | b'0'..=b'9' | b'_' | b'-');
+        at += 1;
+    }
+    good
 }
 
 const fn is_tool_name(name: &str) -> bool {

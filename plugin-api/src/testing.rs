@@ -2,7 +2,10 @@
 
 use std::{
     fmt,
-    sync::{Mutex, PoisonError},
+    sync::{
+        Mutex, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
 };
 
 use serde_json::Value;
@@ -76,6 +79,7 @@ impl Plugin {
     ///
     /// The [`Fault`] that a host would get: a refused configuration, or a panic.
     pub fn create<P: Provider>(configuration: &Value) -> Result<Self, Fault> {
+        USED.store(true, Ordering::Relaxed);
         let root = entry::root::<P>();
         let configuration = configuration.to_string();
         let handle = settle(root.create()(host(), configuration.as_bytes().into()))?;
@@ -181,6 +185,13 @@ pub fn take_progress() -> Vec<Progress> {
     std::mem::take(&mut PROGRESS.lock().unwrap_or_else(PoisonError::into_inner))
 }
 
+/// Whether this process tests a plugin, and hosts none.
+pub(crate) fn is_used() -> bool {
+    USED.load(Ordering::Relaxed)
+}
+
+static USED: AtomicBool = AtomicBool::new(false);
+
 static PROGRESS: Mutex<Vec<Progress>> = Mutex::new(Vec::new());
 
 const RUNNING: u64 = 1;
@@ -239,7 +250,8 @@ extern "C" fn test_log_level(_provider: u64) -> u32 {
 }
 
 extern "C" fn test_log(_provider: u64, level: u32, target: RStr<'_>, message: RStr<'_>) {
-    eprintln!("level {level} {target}: {message}");
+    let level = ["OFF", "ERROR", "WARN", "INFO", "DEBUG", "TRACE"][level.min(5) as usize];
+    eprintln!("{level} {target}: {message}");
 }
 
 extern "C" fn test_cancelled(call: u64) -> bool {

@@ -9,7 +9,7 @@ use std::{
 };
 
 use serde_json::json;
-use toolbay_loader::{Party, Rejection, Stage};
+use toolbay_loader::{Rejection, Stage};
 use toolbay_tests::{Home, call};
 
 const GREETING: &str = "toolbay-plugin-greeting";
@@ -110,27 +110,6 @@ fn a_library_for_another_system_is_refused() {
     let (rejections, ignored) =
         beside_a_good_plugin(|home| fs::write(home.plugin("x.so"), patched(4, 1)).unwrap());
     assert_eq!((rejections, ignored), (vec![], vec!["x.so".to_owned()]));
-}
-
-#[test]
-fn a_library_of_another_interface_is_refused_before_it_is_opened() {
-    let digest = format!("{:016x}", toolbay_abi::shape::DIGEST);
-    let mut library = fs::read(toolbay_tests::library(ECHO)).unwrap();
-    let at = library.windows(16).position(|window| window == digest.as_bytes()).unwrap();
-    library[at..at + 16].copy_from_slice(b"0123456789abcdef");
-    let home = Home::new();
-    fs::write(home.plugin("x.so"), library).unwrap();
-    let rejections = home.rejections();
-    let rejection = the_only(&rejections);
-    assert_eq!((rejection.reason.stage, rejection.reason.code), (Stage::Verify, "other_abi"));
-    assert!(
-        rejection.reason.expected.contains(&digest)
-            && rejection.reason.found.contains("0123456789abcdef")
-    );
-    assert_eq!(rejection.reason.party(), Party::Plugin);
-    assert_eq!(rejection.provider.as_deref(), Some("echo"));
-    let maps = fs::read_to_string("/proc/self/maps").unwrap();
-    assert!(!maps.contains("echo-"), "nothing of it was opened");
 }
 
 #[test]

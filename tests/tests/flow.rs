@@ -5,14 +5,10 @@ use std::fs;
 
 use serde_json::json;
 use toolbay_loader::{CallError, Outcome};
-use toolbay_tests::{Home, call, nobody};
+use toolbay_tests::{Home, call};
 
 const GREETING: &str = "toolbay-plugin-greeting";
 const ECHO: &str = "toolbay-fixture-echo";
-
-fn mapped(part: &str) -> bool {
-    fs::read_to_string("/proc/self/maps").unwrap().contains(part)
-}
 
 #[test]
 fn a_vendors_library_serves_its_tool() {
@@ -21,31 +17,6 @@ fn a_vendors_library_serves_its_tool() {
     let reply = call(&toolbay, "greet", &json!({ "language": "de" })).unwrap();
     assert_eq!(reply.model_text(), "Hallo.");
     assert_eq!(reply.text().as_str(), "Hallo.");
-}
-
-#[test]
-fn opening_lists_the_tools_without_opening_a_library() {
-    let home = Home::with(&[GREETING]);
-    // In a process of its own, so that this one has never opened the library.
-    let status = std::process::Command::new(toolbay_tests::host_binary())
-        .args(["--home".as_ref(), home.path().as_os_str(), "refresh".as_ref()])
-        .output()
-        .unwrap();
-    assert!(status.status.success(), "{}", String::from_utf8_lossy(&status.stderr));
-
-    let toolbay = home.open();
-    let names: Vec<_> = toolbay
-        .tools(&nobody())
-        .iter()
-        .map(|entry| entry.definition().name().to_string())
-        .collect();
-    assert_eq!(names, ["greet"]);
-    assert!(!toolbay.providers()[0].running);
-    assert!(!mapped("greeting-"), "listing opens nothing");
-
-    assert_eq!(call(&toolbay, "greet", &json!({})).unwrap().model_text(), "Hello.");
-    assert!(toolbay.providers()[0].running);
-    assert!(mapped("greeting-"), "the first call opens the library");
 }
 
 #[test]

@@ -27,7 +27,6 @@ fn two_plugins_through_one_root_type_answer_as_themselves() {
 #[test]
 fn a_library_of_another_layout_fails_shortly_and_the_next_one_loads() {
     let home = Home::new();
-    // First in the order of paths, so that it is opened before the good one.
     fs::copy(toolbay_tests::library(OTHER_ROOT), home.plugin("a.so")).unwrap();
     fs::copy(toolbay_tests::library(GREETING), home.plugin("b.so")).unwrap();
     let toolbay = home.open();
@@ -36,7 +35,9 @@ fn a_library_of_another_layout_fails_shortly_and_the_next_one_loads() {
     let found = &report.rejections[0].reason.found;
     assert!(found.len() < 2_000, "{} bytes: {found}", found.len());
     assert_eq!(call(&toolbay, "greet", &json!({})).unwrap().model_text(), "Hello.");
-    // And again, in the other order: a failure leaves nothing behind.
+    // Libraries are opened in the order of their ids, so that the bad one came first.
+    assert!(report.rejections[0].provider.as_deref() < Some("greeting"));
+    // And again: a failure leaves nothing behind.
     assert_eq!(codes(&toolbay.refresh().unwrap().rejections), [(Stage::Load, "other_abi")]);
     assert_eq!(call(&toolbay, "greet", &json!({})).unwrap().model_text(), "Hello.");
 }
@@ -67,7 +68,7 @@ fn a_library_without_a_root_module_that_links_a_plugin_is_no_plugin() {
 fn a_library_whose_header_check_fails_stays_mapped_for_the_thread_that_it_started() {
     let home = Home::with(&[GREETING]);
     let (note, folder) =
-        (note_define("starter"), format!("-DFOLDER={:?}", home.path().display().to_string()));
+        (note_define("a-starter"), format!("-DFOLDER={:?}", home.path().display().to_string()));
     let unwinder = OsStr::new("-lgcc_s");
     c_library(
         "constructor_thread.c",
@@ -117,4 +118,23 @@ fn the_same_library_twice_is_one_plugin() {
     let home = Home::with(&[GREETING]);
     fs::copy(toolbay_tests::library(GREETING), home.plugin("copy.so")).unwrap();
     assert_eq!(home.refreshed().providers().len(), 1);
+}
+
+#[test]
+fn of_one_version_twice_the_content_decides_and_not_the_names() {
+    let kept: Vec<_> = [["a.so", "b.so"], ["b.so", "a.so"]]
+        .into_iter()
+        .map(|names| {
+            let home = Home::new();
+            let library = fs::read(toolbay_tests::library(GREETING)).unwrap();
+            // Bytes behind the last section change the content and nothing else.
+            fs::write(home.plugin(names[0]), &library).unwrap();
+            fs::write(home.plugin(names[1]), [&library[..], b"more"].concat()).unwrap();
+            let toolbay = home.open();
+            let report = toolbay.refresh().unwrap();
+            assert_eq!(codes(&report.rejections), [(Stage::Verify, "duplicate_provider")]);
+            fs::read_to_string(home.path().join("registry.json")).unwrap()
+        })
+        .collect();
+    assert_eq!(kept[0], kept[1], "the same bytes");
 }

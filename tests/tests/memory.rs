@@ -1,10 +1,15 @@
 //! Memory and threads on both sides of the boundary: who allocates frees, and a library outlives its provider.
 #![cfg(test)]
 
-use std::{fs, thread};
+use std::{
+    fs,
+    sync::{Arc, Barrier, mpsc},
+    thread,
+    time::Duration,
+};
 
 use serde_json::json;
-use toolbay_loader::{CallRequest, CancelToken, ReplyStatus};
+use toolbay_loader::{CallRequest, CancelToken, Progress, ProgressSink, ReplyStatus};
 use toolbay_tests::{Home, call, nobody};
 
 #[test]
@@ -16,6 +21,8 @@ fn memory_of_a_plugin_with_its_own_allocator_goes_back_to_it() {
         .map(|text| call(&toolbay, "tagged_echo", &json!({ "text": text })).unwrap())
         .collect();
     assert_eq!(replies[2].status(), ReplyStatus::Failed);
+    let fault = call(&toolbay, "tagged_echo", &json!({ "text": "panic" })).unwrap_err();
+    assert_eq!(fault.code(), "fault", "the buffer of a fault crosses, too");
     assert_eq!(replies[1].model_text(), "block\n\nmore");
     let text = replies[0].text().clone();
     thread::spawn(move || drop(replies)).join().unwrap();
@@ -24,50 +31,62 @@ fn memory_of_a_plugin_with_its_own_allocator_goes_back_to_it() {
 
 #[test]
 fn threads_that_have_called_may_end_after_the_provider_is_gone() {
+    const THREADS: usize = 8;
     let home = Home::with(&["toolbay-plugin-greeting"]);
     let toolbay = home.refreshed();
+    let (called, gone) = (Barrier::new(THREADS + 1), Barrier::new(THREADS + 1));
     thread::scope(|scope| {
-        let callers: Vec<_> = (0..8)
-            .map(|_| {
-                scope.spawn(|| {
-                    // The plugin's standard library now has thread-local values on this thread.
-                    call(&toolbay, "greet", &json!({})).unwrap();
-                    thread::park();
-                })
-            })
-            .collect();
-        fs::remove_file(home.plugin("toolbay-plugin-greeting.so")).unwrap();
-        toolbay.refresh().unwrap();
-        assert!(toolbay.providers().is_empty());
-        for caller in callers {
-            caller.thread().unpark();
+        for _ in 0..THREADS {
+            scope.spawn(|| {
+                // The plugin's standard library now has thread-local values on this thread.
+                let reply = call(&toolbay, "greet", &json!({}));
+                called.wait();
+                gone.wait();
+                assert_eq!(reply.unwrap().model_text(), "Hello.");
+            });
         }
+        called.wait();
+        fs::remove_file(home.plugin("toolbay-plugin-greeting.so")).unwrap();
+        let refreshed = toolbay.refresh();
+        gone.wait();
+        assert!(refreshed.unwrap().providers.is_empty());
     });
     let maps = fs::read_to_string("/proc/self/maps").unwrap();
     assert!(maps.contains("greeting-"), "no library is ever unloaded");
 }
 
 #[test]
-fn a_provider_that_is_replaced_finishes_the_calls_that_run() {
+fn a_provider_that_is_no_longer_registered_finishes_the_calls_that_run() {
     let home = Home::with(&["toolbay-fixture-misbehaving"]);
     let toolbay = home.refreshed();
     let (cancel, nobody) = (CancelToken::new(), nobody());
-    let request =
-        CallRequest::new("misbehave", r#"{"mode": "wait"}"#, &nobody).with_cancel(&cancel);
+    let (started, runs) = mpsc::channel();
+    let started: Arc<dyn ProgressSink> = Arc::new(Started(started));
+    let request = CallRequest::new("misbehave", r#"{"mode": "wait"}"#, &nobody)
+        .with_cancel(&cancel)
+        .with_progress(&started);
     thread::scope(|scope| {
         let running = scope.spawn(|| toolbay.call(&request));
+        let begun = runs.recv_timeout(Duration::from_secs(30));
+        fs::remove_file(home.plugin("toolbay-fixture-misbehaving.so")).unwrap();
         let refreshed = toolbay.refresh();
-        let well = call(&toolbay, "misbehave", &json!({ "mode": "well" }));
+        let gone = call(&toolbay, "misbehave", &json!({ "mode": "well" }));
         // Before anything can fail: the scope waits for the call.
         cancel.cancel();
+        begun.unwrap();
         assert_eq!(refreshed.unwrap().rejections, []);
-        assert_eq!(well.unwrap().model_text(), "well");
-        // Whether it had begun when it was cancelled is the scheduler's choice.
-        match running.join().unwrap() {
-            Ok(reply) => assert_eq!(reply.status(), ReplyStatus::Cancelled),
-            Err(error) => assert_eq!(error.code(), "cancelled"),
-        }
+        assert_eq!(gone.unwrap_err().code(), "not_registered");
+        assert_eq!(running.join().unwrap().unwrap().status(), ReplyStatus::Cancelled);
     });
+}
+
+/// Tells that a call runs.
+struct Started(mpsc::Sender<()>);
+
+impl ProgressSink for Started {
+    fn progress(&self, _: Progress) {
+        let _ = self.0.send(());
+    }
 }
 
 #[test]

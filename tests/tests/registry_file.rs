@@ -1,10 +1,10 @@
 //! The registry file: what survives a restart, a crash, another release and another process.
 #![cfg(test)]
 
-use std::{fs, path::PathBuf, thread};
+use std::{fs, os::unix::fs::PermissionsExt, path::PathBuf, thread};
 
 use serde_json::{Value, json};
-use toolbay_loader::{ContentHash, RegistryFileError, Toolbay};
+use toolbay_loader::{ContentHash, RefreshError, RegistryFileError, Toolbay};
 use toolbay_tests::{Home, call};
 
 const GREETING: &str = "toolbay-plugin-greeting";
@@ -102,7 +102,7 @@ fn a_damaged_file_offers_nothing_also_not_what_was_registered_before() {
     let toolbay = home.open();
     // The previous version may name plugins that were removed since.
     assert!(toolbay.registry().is_empty());
-    assert_eq!(toolbay.refresh().unwrap().generation, 2, "counted on from the previous version");
+    assert_eq!(toolbay.refresh().unwrap().generation, 3, "no generation is used twice");
 }
 
 #[test]
@@ -142,22 +142,33 @@ fn a_library_in_the_store_that_was_changed_is_not_opened() {
 
 #[test]
 fn refreshes_at_once_leave_a_whole_file_and_count_each_change() {
+    const THREADS: u64 = 4;
+    const ROUNDS: u64 = 5;
     let home = Home::with(&[GREETING]);
     home.refreshed();
+    // Each thread is a process of its own as far as the file goes: with plugins of its own it writes another registry each time.
+    let plugins: Vec<_> = (0..THREADS).map(|_| Home::with(&[ECHO])).collect();
     thread::scope(|scope| {
-        for _ in 0..4 {
+        for own in &plugins {
             scope.spawn(|| {
-                let toolbay = home.open();
-                for _ in 0..3 {
+                for round in 0..ROUNDS {
+                    let mut config = home.config();
+                    if round % 2 == 0 {
+                        config.plugin_directories.push(own.path().join("plugins"));
+                    }
+                    let toolbay = Toolbay::open(config).unwrap();
+                    assert!(toolbay.registry_problem().is_none(), "a reader finds a whole file");
                     toolbay.refresh().unwrap();
-                    assert!(greets(&home.open()));
+                    assert!(greets(&toolbay));
                 }
             });
         }
     });
-    let toolbay = home.open();
-    assert!(toolbay.registry_problem().is_none());
-    assert_eq!(toolbay.refresh().unwrap().generation, 1, "nothing changed");
+    let last = home.open();
+    assert!(last.registry_problem().is_none());
+    let changes = last.registry().generation() - 1;
+    // A refresh that finds what somebody else has just written changes nothing, so that there may be fewer.
+    assert!((2..=THREADS * ROUNDS).contains(&changes), "{changes}");
 }
 
 /// Changes what the registry file says, with a checksum that is right again: as somebody who writes to the home can.
@@ -206,4 +217,41 @@ fn a_forged_version_leads_to_no_file_outside_the_store() {
     forge(&home, "\"version\": \"0.1.0\"", "\"version\": \"../../../outside\"");
     let problem = home.open().registry_problem().unwrap();
     assert!(matches!(*problem, RegistryFileError::Damaged { .. }), "{problem}");
+}
+
+#[test]
+fn a_refresh_that_can_not_be_kept_leaves_the_file_also_a_damaged_one() {
+    let home = Home::with(&[GREETING]);
+    home.refreshed();
+    fs::write(file(&home), "{").unwrap();
+    let toolbay = home.open();
+    // A folder in the place of the lock file fails the write, for root as well.
+    fs::remove_file(home.path().join("registry.lock")).unwrap();
+    fs::create_dir(home.path().join("registry.lock")).unwrap();
+    let error = toolbay.refresh().unwrap_err();
+    assert!(matches!(error, RefreshError::RegistryFile(RegistryFileError::Io { .. })), "{error}");
+    assert_eq!(fs::read_to_string(file(&home)).unwrap(), "{");
+    assert!(aside(&home).is_empty());
+}
+
+#[test]
+fn a_store_that_others_may_write_to_is_not_loaded_from() {
+    let home = Home::with(&[GREETING]);
+    home.refreshed();
+    let store = home.path().join("store");
+    fs::set_permissions(&store, fs::Permissions::from_mode(0o777)).unwrap();
+    let error = call(&home.open(), "greet", &json!({})).unwrap_err();
+    let source = std::error::Error::source(&error).and_then(std::error::Error::source).unwrap();
+    assert!(source.to_string().contains("store_not_private"), "{source}");
+    fs::set_permissions(&store, fs::Permissions::from_mode(0o755)).unwrap();
+    assert!(greets(&home.open()), "reading is no harm");
+}
+
+#[test]
+fn a_refresh_that_changes_nothing_lets_providers_go_on() {
+    let home = Home::with(&["toolbay-fixture-misbehaving"]);
+    let toolbay = home.refreshed();
+    call(&toolbay, "misbehave", &json!({ "mode": "panic" })).unwrap_err();
+    toolbay.refresh().unwrap();
+    assert_eq!(toolbay.providers()[0].faults, 1, "it is the same provider, with its history");
 }

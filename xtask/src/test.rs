@@ -25,8 +25,11 @@ pub fn run(checkout: &Checkout, extra: &[OsString]) -> Result<(), StepError> {
         .cargo(["nextest", "--version"])
         .output()
         .is_ok_and(|output| output.status.success());
-    let runner: &[&str] =
-        if nextest { &["nextest", "run"] } else { &["test", "--lib", "--bins", "--tests"] };
+    let runner: &[&str] = if nextest {
+        &["nextest", "run"]
+    } else {
+        &["test", "--lib", "--bins", "--tests", "--examples"]
+    };
     let tests = steps.run(
         "running the tests",
         checkout.cargo(runner).args(["--workspace", "--locked"]).args(extra),

@@ -26,12 +26,29 @@ impl LogFile {
         &self.path
     }
 
-    pub(super) fn append(&mut self, lines: &[u8]) -> io::Result<()> {
+    /// Appends lines, and takes from `lines` what is in the file then: where that is not all of it, the rest can follow later without
+    /// a line being torn or written twice.
+    pub(super) fn append(&mut self, lines: &mut Vec<u8>) -> io::Result<()> {
         self.follow()?;
-        if self.file.metadata()?.len() >= self.config.max_file_len {
-            self.rotate()?;
+        if self.file.metadata()?.len() >= self.config.max_file_len
+            && let Err(error) = self.rotate()
+        {
+            log::error!("{} can't be rotated and grows on: {error}", self.path.display());
         }
-        self.file.write_all(lines)
+        let mut written = 0;
+        let result = loop {
+            match self.file.write(&lines[written..]) {
+                Ok(0) if written < lines.len() => break Err(io::ErrorKind::WriteZero.into()),
+                Ok(count) => written += count,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => break Err(error),
+            }
+            if written == lines.len() {
+                break Ok(());
+            }
+        };
+        lines.drain(..written);
+        result
     }
 
     /// Another process may have rotated the log: then the path is another file by now.
@@ -53,11 +70,10 @@ impl LogFile {
             return Ok(());
         }
         let numbered = |number: usize| self.path.with_extension(format!("{number}.jsonl"));
-        for number in (1..self.config.keep).rev() {
-            let from = numbered(number);
-            if from.exists() {
-                fs::rename(from, numbered(number + 1))?;
-            }
+        // Up to the first gap: what is beyond it need not move.
+        let first_gap = (1..self.config.keep).find(|number| !numbered(*number).exists());
+        for number in (1..first_gap.unwrap_or(self.config.keep)).rev() {
+            fs::rename(numbered(number), numbered(number + 1))?;
         }
         match self.config.keep {
             0 => fs::remove_file(&self.path)?,

@@ -4,7 +4,8 @@ use std::{collections::HashSet, str::FromStr};
 
 use toolbay_abi::note::{Note, NoteTool};
 use toolbay_core::{
-    Declarations, DefinitionError, DefinitionParts, Effect, Schema, ToolDefinition, ToolName,
+    Declarations, DefinitionError, DefinitionParts, Effect, GroupName, Schema, ToolDefinition,
+    ToolName,
 };
 
 use crate::rejection::{Reason, Stage};
@@ -86,12 +87,21 @@ fn declared(tool: &NoteTool) -> Result<DeclaredTool, Reason> {
             requires_approval: tool.approval || effect.is_none(),
             effect: effect.unwrap_or(strictest.effect),
             data_class: word(tool.data_class.as_deref()).unwrap_or(strictest.data_class),
-            group: word(tool.group.as_deref()),
+            group: group(tool.group.as_deref())?,
             requires_admin: tool.requires_admin,
             enabled_by_default: tool.enabled,
             egress: word(tool.egress.as_deref()).unwrap_or(strictest.egress),
             kind: word(tool.kind.as_deref()).unwrap_or(strictest.kind),
         },
+    })
+}
+
+/// A group that breaks the rule is no missing group: the tool would escape whoever switches the group off.
+fn group(name: Option<&str>) -> Result<Option<GroupName>, Reason> {
+    let parsed = name.map(|name| name.parse::<GroupName>()).transpose();
+    parsed.map_err(|error| {
+        let expected = "a group of a lower-case letter, then letters, digits, _ and -, 64 at most";
+        mistake("bad_group_name", expected, format!("{:?}", error.found()))
     })
 }
 
@@ -165,17 +175,19 @@ mod tests {
 
     #[test]
     fn a_tool_with_a_mistake_is_left_out_alone() {
+        let bad_group = NoteTool { group: Some("Rag Tools".to_owned()), ..named("bad_group") };
         let bad_alias = NoteTool { aliases: vec!["has space".to_owned()], ..named("bad_alias") };
         let (tools, left_out) = tools(&note(vec![
             named("good"),
             named("no.dots"),
             bad_alias,
+            bad_group,
             named("good"),
             named("also-good"),
         ]));
         let names: Vec<_> = tools.iter().map(|tool| tool.name.as_str()).collect();
         assert_eq!(names, ["good", "also-good"]);
         let codes: Vec<_> = left_out.iter().map(|reason| reason.code).collect();
-        assert_eq!(codes, ["bad_tool_name", "bad_tool_name", "duplicate_tool"]);
+        assert_eq!(codes, ["bad_tool_name", "bad_tool_name", "bad_group_name", "duplicate_tool"]);
     }
 }

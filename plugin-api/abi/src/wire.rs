@@ -51,6 +51,9 @@ pub enum Fault {
         /// The provider's words, for the operator.
         problem: String,
     },
+    /// What a fault of a later release reads as.
+    #[serde(other)]
+    Unknown,
 }
 
 /// Who calls.

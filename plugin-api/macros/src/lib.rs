@@ -5,7 +5,8 @@ mod tool;
 
 use proc_macro::TokenStream;
 
-/// Makes a struct or an enum usable as a tool's arguments: it can be parsed from JSON, and has a JSON Schema.
+/// Makes a struct usable as a tool's arguments, and a struct or an enum usable within them: it can be parsed from JSON, and has a JSON
+/// Schema. The arguments as a whole are always an object, so that their type is a struct.
 ///
 /// It stands for `#[derive(Debug, Deserialize, JsonSchema)]` with `deny_unknown_fields` on structs, through the crates that the
 /// plugin API re-exports: the plugin itself depends on neither serde nor schemars. Doc comments become descriptions, and serde's and
