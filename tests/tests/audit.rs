@@ -1,7 +1,7 @@
 //! The audit log: one line for each call, whole lines from several processes, and files that rotate.
 #![cfg(test)]
 
-use std::fs;
+use std::{fs, os::unix::fs::symlink};
 
 use serde_json::{Value, json};
 use toolbay_loader::{Actor, AuditConfig, CallRequest, Caller, Toolbay};
@@ -93,4 +93,31 @@ fn several_processes_append_whole_lines_to_one_log() {
         assert!(process.wait().unwrap().success());
     }
     assert_eq!(home.audit().len(), 8);
+}
+
+#[test]
+fn the_record_of_a_call_that_may_write_is_in_the_file_when_the_call_returns() {
+    let home = Home::with(&[ECHO]);
+    let toolbay = home.refreshed();
+    call(&toolbay, "undeclared", &json!({ "text": "x" })).unwrap_err();
+    // The log is still open, and nothing has been waited for.
+    let records = home.audit();
+    assert_eq!(records.len(), 1);
+    assert_eq!(records[0]["effect"], "non_idempotent_write");
+}
+
+#[test]
+fn records_wait_while_the_file_is_not_writable() {
+    let home = Home::with(&[ECHO]);
+    home.refreshed();
+    let folder = home.path().join("audit");
+    fs::remove_file(folder.join("audit.jsonl")).unwrap();
+    symlink("/dev/full", folder.join("audit.jsonl")).unwrap();
+    let toolbay = home.open();
+    for _ in 0..3 {
+        call(&toolbay, "undeclared", &json!({ "text": "x" })).unwrap_err();
+    }
+    fs::remove_file(folder.join("audit.jsonl")).unwrap();
+    call(&toolbay, "undeclared", &json!({ "text": "x" })).unwrap_err();
+    assert_eq!(home.audit().len(), 4, "none is lost and none is torn");
 }
