@@ -25,6 +25,8 @@ use crate::{
 #[non_exhaustive]
 pub enum ArgumentsError {
     /// They are longer than the limit.
+    ///
+    /// Resolution: send less, or raise the limit.
     #[error("the arguments are too large: expected at most {limit} bytes, found {found}")]
     TooLarge {
         /// The bytes that are allowed.
@@ -33,6 +35,8 @@ pub enum ArgumentsError {
         found: usize,
     },
     /// They are no JSON text.
+    ///
+    /// Resolution: correct the text at that place.
     #[error(
         "the arguments are not valid JSON: expected a JSON object, found an error at line {line} column {column}"
     )]
@@ -45,18 +49,24 @@ pub enum ArgumentsError {
         source: serde_json::Error,
     },
     /// They are JSON, but no object.
+    ///
+    /// Resolution: put them into an object, each under its name.
     #[error("the arguments are not a JSON object: expected an object such as {{}}, found {found}")]
     NotAnObject {
         /// What they are, such as `an array`.
         found: &'static str,
     },
     /// They miss the tool's schema.
+    ///
+    /// Resolution: change what each violation names.
     #[error("{}", Sentences(.violations))]
     Invalid {
         /// In what; at most ten.
         violations: Vec<Violation>,
     },
     /// The tool's own schema does not compile: the plugin's fault, not the caller's.
+    ///
+    /// Resolution: report it to the vendor.
     #[error("the tool's schema does not compile, so no arguments can be checked")]
     Schema(#[source] Arc<SchemaError>),
 }

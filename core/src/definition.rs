@@ -39,12 +39,16 @@ pub struct DefinitionParts {
 #[non_exhaustive]
 pub enum DefinitionError {
     /// The description is blank: no model would know when to call the tool.
+    ///
+    /// Resolution: say what the tool does, and when to call it.
     #[error("description of {tool} is blank: expected what the tool does, in words for a model")]
     DescriptionBlank {
         /// The tool.
         tool: ToolName,
     },
     /// A text is too long.
+    ///
+    /// Resolution: shorten it.
     #[error("{part} of {tool} too long: expected at most {limit} bytes, found {found}")]
     TooLong {
         /// The tool.
@@ -57,6 +61,8 @@ pub enum DefinitionError {
         found: usize,
     },
     /// A text has a control character, with which it could imitate other output.
+    ///
+    /// Resolution: remove the character.
     #[error(
         "{part} of {tool} has a control character: expected text, found {found:?} at byte {at}"
     )]
@@ -71,6 +77,8 @@ pub enum DefinitionError {
         at: usize,
     },
     /// There are too many aliases.
+    ///
+    /// Resolution: drop the oldest ones.
     #[error("{tool} has too many aliases: expected at most {limit}, found {found}")]
     TooManyAliases {
         /// The tool.

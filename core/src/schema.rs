@@ -17,6 +17,8 @@ use crate::{excerpt::excerpt, json};
 #[non_exhaustive]
 pub enum SchemaError {
     /// The text is longer than [`Schema::MAX_BYTES`].
+    ///
+    /// Resolution: shorten descriptions, or take fewer arguments.
     #[error("schema too large: expected at most {limit} bytes, found {found}")]
     TooLarge {
         /// The bytes that are allowed.
@@ -25,6 +27,8 @@ pub enum SchemaError {
         found: usize,
     },
     /// It nests deeper than [`Schema::MAX_DEPTH`].
+    ///
+    /// Resolution: flatten it.
     #[error("schema nested too deeply: expected at most {limit} levels, found {found}")]
     TooDeep {
         /// The levels that are allowed.
@@ -33,9 +37,13 @@ pub enum SchemaError {
         found: usize,
     },
     /// It is no JSON object with distinct members.
+    ///
+    /// Resolution: write one, with each member once.
     #[error("schema is not a JSON object with distinct members")]
     NotAnObject(#[source] serde_json::Error),
     /// It does not say `"type": "object"`: arguments are always an object.
+    ///
+    /// Resolution: put what it describes into an object.
     #[error(
         "schema does not describe an object: expected \"type\": \"object\" at its root, found {found}"
     )]
@@ -44,6 +52,8 @@ pub enum SchemaError {
         found: String,
     },
     /// The dialect's meta-schema refuses it, or it refers to what is not in it.
+    ///
+    /// Resolution: correct it at the pointer, and copy in what it refers to.
     #[error(
         "schema does not compile at {pointer:?}: expected a valid schema without references to other documents"
     )]

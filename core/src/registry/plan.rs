@@ -42,6 +42,8 @@ impl fmt::Debug for OfferedTool {
 #[non_exhaustive]
 pub enum PlanError {
     /// Two tools of the core provider have one name or alias.
+    ///
+    /// Resolution: rename one of them, or drop the alias.
     #[error(
         "the core provider uses the name {name} twice, in its tools {first} and {second}: rename one"
     )]
@@ -54,6 +56,8 @@ pub enum PlanError {
         second: ToolName,
     },
     /// The core offer comes from somebody else.
+    ///
+    /// Resolution: make the offer with [`ProviderId::core`].
     #[error("the host's own offer must come from the provider core, found {found}")]
     NotCore {
         /// The provider of the offer.

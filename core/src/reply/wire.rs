@@ -15,6 +15,8 @@ use crate::{
 #[non_exhaustive]
 pub enum ReplyError {
     /// What came beside the text is larger than any limit would let through.
+    ///
+    /// Resolution: return less, or a link to it.
     #[error(
         "reply too large to read: expected at most {limit} bytes beside its text, found {found}"
     )]
@@ -25,6 +27,8 @@ pub enum ReplyError {
         found: usize,
     },
     /// What came beside the text is no JSON of the agreed shape.
+    ///
+    /// Resolution: build the plugin with the published API, which writes that shape.
     #[error(
         "reply malformed at line {line} column {column}: expected an object with content, structured and artifacts, found {problem:?}"
     )]
@@ -37,12 +41,16 @@ pub enum ReplyError {
         problem: String,
     },
     /// The structured result is not what the tool's output schema promises.
+    ///
+    /// Resolution: return what the schema says, or correct the schema.
     #[error("structured result not as promised: {problem:?}")]
     Output {
         /// What does not fit, cut to 200 characters.
         problem: String,
     },
     /// A content block is none that MCP has.
+    ///
+    /// Resolution: use one of its block types, with all of its members.
     #[error("content block {index} malformed: expected a {expected}, found {found:?}")]
     Block {
         /// Which block, counted from 0.
