@@ -8,7 +8,7 @@ use crate::{
     json,
     limits::Limits,
     reply::{
-        Artifact, ArtifactBody, ContentBlock, Reply, ReplyError, ReplyText,
+        Artifact, ArtifactBody, Beside, ContentBlock, Reply, ReplyError, ReplyText,
         wire::{self, Rest},
     },
 };
@@ -23,6 +23,10 @@ const MAX_DEPTH: usize = 64;
 ///
 /// A text within the limit stays in the backend's buffer.
 pub(crate) fn bound(raw: RawReply, limits: &Limits) -> Result<Reply, ReplyError> {
+    if raw.rest.is_empty() {
+        let (text, truncated) = bound_text(raw.text, limits.text_bytes);
+        return Ok(Reply { status: raw.status, text, truncated, beside: None });
+    }
     let mut rest = Rest::parse(&raw.rest, REST_BYTES)?;
     let content = rest.take_content()?;
     let artifacts = rest.artifacts.map(|raw| bound_artifacts(raw, limits.artifact_bytes));
@@ -47,14 +51,9 @@ pub(crate) fn bound(raw: RawReply, limits: &Limits) -> Result<Reply, ReplyError>
             (ReplyText::default(), Some(blocks))
         }
     };
-    Ok(Reply {
-        status: raw.status,
-        text,
-        content,
-        structured,
-        artifacts: artifacts.unwrap_or_default(),
-        truncated,
-    })
+    let artifacts = artifacts.unwrap_or_default();
+    let beside = Some(Box::new(Beside { content, structured, artifacts }));
+    Ok(Reply { status: raw.status, text, truncated, beside })
 }
 
 fn bound_text(raw: Bytes, limit: usize) -> (ReplyText, bool) {

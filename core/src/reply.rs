@@ -67,10 +67,17 @@ impl fmt::Debug for ReplyText {
 pub struct Reply {
     pub(crate) status: ReplyStatus,
     pub(crate) text: ReplyText,
+    pub(crate) truncated: bool,
+    /// Apart, because most replies are a text and nothing else, and a reply moves through many hands.
+    pub(crate) beside: Option<Box<Beside>>,
+}
+
+/// What a reply has beside a text.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Beside {
     pub(crate) content: Option<Vec<ContentBlock>>,
     pub(crate) structured: Option<Box<RawValue>>,
     pub(crate) artifacts: Vec<Artifact>,
-    pub(crate) truncated: bool,
 }
 
 impl Reply {
@@ -86,17 +93,17 @@ impl Reply {
 
     /// The content blocks, where the reply has them.
     pub fn content(&self) -> Option<&[ContentBlock]> {
-        self.content.as_deref()
+        self.beside.as_ref()?.content.as_deref()
     }
 
     /// The result as a JSON value, where the tool gave one.
     pub fn structured(&self) -> Option<&RawValue> {
-        self.structured.as_deref()
+        self.beside.as_ref()?.structured.as_deref()
     }
 
     /// What people may see of the call. No model ever does.
     pub fn artifacts(&self) -> &[Artifact] {
-        &self.artifacts
+        self.beside.as_ref().map_or(&[], |beside| &beside.artifacts)
     }
 
     /// Whether a limit left anything out.
@@ -106,11 +113,11 @@ impl Reply {
 
     /// What a model reads of it: the text, or the text blocks with a blank line between them, or else the structured result.
     pub fn model_text(&self) -> Cow<'_, str> {
-        let text = match &self.content {
+        let text = match self.content() {
             None => Cow::Borrowed(self.text.as_str()),
             Some(blocks) => joined(blocks),
         };
-        match &self.structured {
+        match self.structured() {
             Some(structured) if text.is_empty() => Cow::Borrowed(structured.get()),
             _ => text,
         }
