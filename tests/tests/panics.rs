@@ -62,17 +62,6 @@ fn a_panic_while_a_provider_is_made_or_listed_is_a_rejection_of_that_provider() 
 }
 
 #[test]
-fn a_panic_while_a_provider_is_dropped_is_survived() {
-    let home = both().configured("misbehaving", json!({ "panic_in": "drop" }));
-    let toolbay = home.refreshed();
-    // The second refresh makes a new instance and drops the first.
-    toolbay.refresh().unwrap();
-    drop(toolbay);
-    let toolbay = home.refreshed();
-    assert_eq!(call(&toolbay, "greet", &json!({})).unwrap().model_text(), "Hello.");
-}
-
-#[test]
 fn ten_thousand_panics_from_eight_threads_leave_the_others_answering() {
     const THREADS: usize = 8;
     const CALLS: usize = 10_000 / THREADS;
