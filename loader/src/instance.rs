@@ -143,7 +143,7 @@ impl Instance {
             .then(|| CallNumber::new(call.cancel().cloned(), call.progress().cloned()));
         let input = CallInput {
             tool: call.definition().name().as_str().into(),
-            arguments: call.arguments().as_bytes().into(),
+            arguments: call.arguments().into(),
             context: Caller::encoded(call.caller(), encode::caller).into(),
             tool_config: call.tool_config().map_or("", RawValue::get).as_bytes().into(),
             call: number.as_ref().map_or(CallNumber::NONE, CallNumber::get),

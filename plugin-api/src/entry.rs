@@ -27,15 +27,15 @@ extern "C" fn create<P: Provider>(
 }
 
 extern "C" fn tools(handle: u64) -> RResult<RVec<u8>, RVec<u8>> {
-    guard(|| instance::of(handle)?.tools().map(Into::into))
+    guard(|| instance::with(handle, |instance| instance.tools()).map(Into::into))
 }
 
 extern "C" fn execute(handle: u64, input: CallInput<'_>) -> RResult<PluginReply, RVec<u8>> {
-    guard(|| instance::of(handle)?.execute(input))
+    guard(|| instance::with(handle, |instance| instance.execute(input)))
 }
 
 extern "C" fn preview(handle: u64, input: CallInput<'_>) -> RResult<RVec<u8>, RVec<u8>> {
-    guard(|| instance::of(handle)?.preview(input).map(Into::into))
+    guard(|| instance::with(handle, |instance| instance.preview(input)).map(Into::into))
 }
 
 extern "C" fn destroy(handle: u64) -> RResult<(), RVec<u8>> {

@@ -22,6 +22,8 @@ thread_local! {
     static DEPTH: Cell<usize> = const { Cell::new(0) };
     /// Message and location of the panic that is on its way to the guard.
     static LAST_PANIC: RefCell<Option<(String, String)>> = const { RefCell::new(None) };
+    /// Whether there is such a message: every call looks, and a flag costs less than the look.
+    static NOTED: Cell<bool> = const { Cell::new(false) };
 }
 
 /// Runs an entry's work. A panic becomes a [`Fault::Panic`] with message and location.
@@ -32,9 +34,9 @@ pub(crate) fn guard<T>(work: impl FnOnce() -> Result<T, Fault>) -> RResult<T, RV
         std::panic::set_hook(Box::new(move |info| note_panic(info, &previous)));
     });
 
-    if DEPTH.with(Cell::get) == 0 {
+    if NOTED.get() && DEPTH.get() == 0 {
         // What is left of a panic that the vendor's own code caught is nothing of this call.
-        LAST_PANIC.with(|last| last.borrow_mut().take());
+        take_note();
     }
     let result = match caught(work) {
         Ok(result) => result,
@@ -49,7 +51,7 @@ pub(crate) fn guard<T>(work: impl FnOnce() -> Result<T, Fault>) -> RResult<T, RV
 /// What the hook has noted of a panic; or what its payload says, where a panic is passed on without the hook, or the vendor has a hook of
 /// its own.
 fn fault_of(payload: Box<dyn Any + Send>) -> Fault {
-    let noted = LAST_PANIC.with(|last| last.borrow_mut().take());
+    let noted = take_note();
     let said = match (payload.downcast_ref::<&str>(), payload.downcast_ref::<String>()) {
         (Some(text), _) => (*text).to_owned(),
         (_, Some(text)) => text.clone(),
@@ -64,9 +66,9 @@ fn fault_of(payload: Box<dyn Any + Send>) -> Fault {
 
 /// The only `catch_unwind` of the plugin's side.
 fn caught<T>(work: impl FnOnce() -> T) -> Result<T, Box<dyn Any + Send>> {
-    DEPTH.with(|depth| depth.set(depth.get() + 1));
+    DEPTH.set(DEPTH.get() + 1);
     let result = catch_unwind(AssertUnwindSafe(work));
-    DEPTH.with(|depth| depth.set(depth.get() - 1));
+    DEPTH.set(DEPTH.get() - 1);
     result
 }
 
@@ -74,8 +76,13 @@ fn caught<T>(work: impl FnOnce() -> T) -> Result<T, Box<dyn Any + Send>> {
 fn dispose(payload: Box<dyn Any + Send>) {
     if let Err(second) = caught(|| drop(payload)) {
         std::mem::forget(second);
-        LAST_PANIC.with(|last| last.borrow_mut().take());
+        take_note();
     }
+}
+
+fn take_note() -> Option<(String, String)> {
+    NOTED.set(false);
+    LAST_PANIC.with(|last| last.borrow_mut().take())
 }
 
 /// The plugin's panic hook. Inside a guard it keeps message and location for the fault; on the plugin's own threads, where nobody
@@ -84,7 +91,8 @@ fn dispose(payload: Box<dyn Any + Send>) {
 fn note_panic(info: &PanicHookInfo<'_>, previous: &dyn Fn(&PanicHookInfo<'_>)) {
     let message = info.payload_as_str().unwrap_or(NOT_TEXT).to_owned();
     let location = info.location().map(ToString::to_string).unwrap_or_default();
-    if DEPTH.with(Cell::get) > 0 {
+    if DEPTH.get() > 0 {
+        NOTED.set(true);
         LAST_PANIC.with(|last| *last.borrow_mut() = Some((message, location)));
     } else if crate::testing::is_used() {
         previous(info);

@@ -2,8 +2,9 @@
 //!
 //! Only a number crosses. A host that passes one that is not alive gets a fault, not memory that is gone.
 
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::Arc;
 
+use arc_swap::ArcSwapOption;
 use toolbay_abi::{CallInput, PluginReply, wire::Fault};
 
 use crate::{
@@ -31,7 +32,7 @@ impl<P: Provider> Instance for P {
 
     fn execute(&self, input: CallInput<'_>) -> Result<PluginReply, Fault> {
         let context = Context::new(logging::host(), input);
-        let arguments = Arguments::new(input.arguments.as_slice());
+        let arguments = Arguments::new(input.arguments.as_str());
         match Provider::execute(self, input.tool.as_str(), &arguments, &context) {
             Ok(reply) => reply.encode(),
             Err(failure) => Ok(failure.encode(input.tool.as_str())),
@@ -40,7 +41,7 @@ impl<P: Provider> Instance for P {
 
     fn preview(&self, input: CallInput<'_>) -> Result<Vec<u8>, Fault> {
         let context = Context::new(logging::host(), input);
-        let arguments = Arguments::new(input.arguments.as_slice());
+        let arguments = Arguments::new(input.arguments.as_str());
         to_json(&Provider::preview(self, input.tool.as_str(), &arguments, &context))
     }
 }
@@ -51,33 +52,55 @@ fn to_json(value: &impl serde::Serialize) -> Result<Vec<u8>, Fault> {
     })
 }
 
-/// Slots by handle; a handle is its slot's place plus one, and a slot is never used again.
-static INSTANCES: RwLock<Vec<Option<Arc<dyn Instance>>>> = RwLock::new(Vec::new());
+/// Slots by handle; a handle is its slot's place plus one, and a slot is never used again. Calls read it without a lock, and what they
+/// have read stays alive while they use it.
+static INSTANCES: ArcSwapOption<Slots> = ArcSwapOption::const_empty();
+
+type Slots = Vec<Option<Arc<dyn Instance>>>;
 
 /// Makes an instance and returns its handle.
 pub(crate) fn create<P: Provider>(configuration: &[u8]) -> Result<u64, Fault> {
-    let provider = P::create(config::parse(configuration)?)?;
-    let mut instances = INSTANCES.write().unwrap_or_else(PoisonError::into_inner);
-    instances.push(Some(Arc::new(provider)));
-    Ok(instances.len() as u64)
+    let provider: Arc<dyn Instance> = Arc::new(P::create(config::parse(configuration)?)?);
+    let before = change(|slots| slots.push(Some(Arc::clone(&provider))));
+    Ok(before.len() as u64 + 1)
 }
 
-/// The instance of a handle. The caller's share keeps it alive while a call runs.
-pub(crate) fn of(handle: u64) -> Result<Arc<dyn Instance>, Fault> {
-    let instances = INSTANCES.read().unwrap_or_else(PoisonError::into_inner);
-    slot(handle).and_then(|place| instances.get(place)?.clone()).ok_or_else(|| not_alive(handle))
+/// Does something with the instance of a handle, which stays alive meanwhile.
+pub(crate) fn with<T>(
+    handle: u64,
+    work: impl FnOnce(&dyn Instance) -> Result<T, Fault>,
+) -> Result<T, Fault> {
+    let slots = INSTANCES.load();
+    let instance =
+        slots.as_ref().zip(slot(handle)).and_then(|(slots, place)| slots.get(place)?.as_deref());
+    match instance {
+        Some(instance) => work(instance),
+        None => Err(not_alive(handle)),
+    }
 }
 
-/// Forgets a handle. The provider is dropped here, or by the last call that still uses it.
+/// Forgets a handle. The provider is dropped here, or by the last of the calls that run now.
 pub(crate) fn destroy(handle: u64) -> Result<(), Fault> {
-    let mut instances = INSTANCES.write().unwrap_or_else(PoisonError::into_inner);
-    let provider = slot(handle)
-        .and_then(|place| instances.get_mut(place)?.take())
-        .ok_or_else(|| not_alive(handle))?;
-    // Its destructor is the vendor's code and may do anything, also make an instance: not while the lock is held.
-    drop(instances);
-    drop(provider);
-    Ok(())
+    let place = slot(handle).ok_or_else(|| not_alive(handle))?;
+    let before = change(|slots| {
+        if let Some(slot) = slots.get_mut(place) {
+            *slot = None;
+        }
+    });
+    match before.get(place) {
+        Some(Some(_)) => Ok(()),
+        _ => Err(not_alive(handle)),
+    }
+}
+
+/// Replaces the slots by changed ones, and returns what they were.
+fn change(change: impl Fn(&mut Slots)) -> Arc<Slots> {
+    let before = INSTANCES.rcu(|slots| {
+        let mut slots = slots.as_deref().cloned().unwrap_or_default();
+        change(&mut slots);
+        Some(Arc::new(slots))
+    });
+    before.unwrap_or_default()
 }
 
 fn slot(handle: u64) -> Option<usize> {

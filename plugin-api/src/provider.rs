@@ -62,15 +62,15 @@ pub trait Provider: Send + Sync + Sized + 'static {
 
 /// The arguments of a call: JSON text that the host has validated against the tool's schema.
 #[derive(Debug, Clone, Copy)]
-pub struct Arguments<'a>(&'a [u8]);
+pub struct Arguments<'a>(&'a str);
 
 impl<'a> Arguments<'a> {
-    pub(crate) const fn new(json: &'a [u8]) -> Self {
+    pub(crate) const fn new(json: &'a str) -> Self {
         Self(json)
     }
 
     /// The JSON text.
-    pub const fn json(&self) -> &'a [u8] {
+    pub const fn json(&self) -> &'a str {
         self.0
     }
 
@@ -80,9 +80,9 @@ impl<'a> Arguments<'a> {
     ///
     /// [`Failure`] that names the argument, for what the schema lets through and `T` refuses.
     pub fn parse<T: serde::Deserialize<'a>>(&self) -> Result<T, Failure> {
-        serde_json::from_slice(self.0).or_else(|_| {
+        serde_json::from_str(self.0).or_else(|_| {
             // Tracking the path makes parsing slower, so only what has failed already is parsed with it.
-            let mut deserializer = serde_json::Deserializer::from_slice(self.0);
+            let mut deserializer = serde_json::Deserializer::from_str(self.0);
             serde_path_to_error::deserialize(&mut deserializer).map_err(|error| {
                 let path = error.path().to_string();
                 let problem = without_position(&error.into_inner());

@@ -215,7 +215,7 @@ impl Texts {
     fn input<'a>(&'a self, tool: &'a str, call: &Call<'_>) -> CallInput<'a> {
         CallInput {
             tool: tool.into(),
-            arguments: self.arguments.as_bytes().into(),
+            arguments: self.arguments.as_str().into(),
             context: self.context.as_bytes().into(),
             tool_config: self.tool_config.as_bytes().into(),
             call: if call.cancelled { CANCELLED } else { RUNNING },

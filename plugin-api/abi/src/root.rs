@@ -76,7 +76,7 @@ pub struct CallInput<'a> {
     /// The tool's name, as listed.
     pub tool: RStr<'a>,
     /// The arguments: the caller's JSON text, validated and otherwise untouched.
-    pub arguments: RSlice<'a, u8>,
+    pub arguments: RStr<'a>,
     /// Who calls, as JSON ([`wire::Context`](crate::wire::Context)).
     pub context: RSlice<'a, u8>,
     /// The agent's configuration of this tool as JSON; empty where there is none.
