@@ -18,12 +18,17 @@ use toolbay_abi::{
 const NOT_TEXT: &str = "the panic's payload is not text";
 
 thread_local! {
-    /// How many guards this thread is inside.
-    static DEPTH: Cell<usize> = const { Cell::new(0) };
+    /// What every entry looks at, in one place: looking for a thread's own value costs a library some nanoseconds each time.
+    static STATE: State = const { State { depth: Cell::new(0), noted: Cell::new(false) } };
     /// Message and location of the panic that is on its way to the guard.
     static LAST_PANIC: RefCell<Option<(String, String)>> = const { RefCell::new(None) };
-    /// Whether there is such a message: every call looks, and a flag costs less than the look.
-    static NOTED: Cell<bool> = const { Cell::new(false) };
+}
+
+struct State {
+    /// How many guards this thread is inside.
+    depth: Cell<usize>,
+    /// Whether there is a message in `LAST_PANIC`.
+    noted: Cell<bool>,
 }
 
 /// Runs an entry's work. A panic becomes a [`Fault::Panic`] with message and location.
@@ -34,10 +39,6 @@ pub(crate) fn guard<T>(work: impl FnOnce() -> Result<T, Fault>) -> RResult<T, RV
         std::panic::set_hook(Box::new(move |info| note_panic(info, &previous)));
     });
 
-    if NOTED.get() && DEPTH.get() == 0 {
-        // What is left of a panic that the vendor's own code caught is nothing of this call.
-        take_note();
-    }
     let result = match caught(work) {
         Ok(result) => result,
         Err(payload) => Err(fault_of(payload)),
@@ -66,10 +67,17 @@ fn fault_of(payload: Box<dyn Any + Send>) -> Fault {
 
 /// The only `catch_unwind` of the plugin's side.
 fn caught<T>(work: impl FnOnce() -> T) -> Result<T, Box<dyn Any + Send>> {
-    DEPTH.set(DEPTH.get() + 1);
-    let result = catch_unwind(AssertUnwindSafe(work));
-    DEPTH.set(DEPTH.get() - 1);
-    result
+    STATE.with(|state| {
+        let depth = state.depth.get();
+        if depth == 0 && state.noted.replace(false) {
+            // What is left of a panic that the vendor's own code caught is nothing of this call.
+            LAST_PANIC.with(|last| last.borrow_mut().take());
+        }
+        state.depth.set(depth + 1);
+        let result = catch_unwind(AssertUnwindSafe(work));
+        state.depth.set(depth);
+        result
+    })
 }
 
 /// Drops a panic's payload, whose own destructor may panic; what that panic carries is leaked, which ends the chain.
@@ -81,7 +89,7 @@ fn dispose(payload: Box<dyn Any + Send>) {
 }
 
 fn take_note() -> Option<(String, String)> {
-    NOTED.set(false);
+    STATE.with(|state| state.noted.set(false));
     LAST_PANIC.with(|last| last.borrow_mut().take())
 }
 
@@ -91,8 +99,8 @@ fn take_note() -> Option<(String, String)> {
 fn note_panic(info: &PanicHookInfo<'_>, previous: &dyn Fn(&PanicHookInfo<'_>)) {
     let message = info.payload_as_str().unwrap_or(NOT_TEXT).to_owned();
     let location = info.location().map(ToString::to_string).unwrap_or_default();
-    if DEPTH.get() > 0 {
-        NOTED.set(true);
+    if STATE.with(|state| state.depth.get()) > 0 {
+        STATE.with(|state| state.noted.set(true));
         LAST_PANIC.with(|last| *last.borrow_mut() = Some((message, location)));
     } else if crate::testing::is_used() {
         previous(info);
