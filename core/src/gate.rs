@@ -114,7 +114,7 @@ pub fn offered<'r>(
 /// Up to three tools that the caller may use and may have meant by an unknown name, the most similar first.
 pub fn nearest(registry: &Registry, caller: &Caller, name: &str) -> Vec<ToolName> {
     let names = offered(registry, caller).map(|entry| entry.definition().name());
-    crate::nearest::nearest(name, names, 3).into_iter().cloned().collect()
+    crate::nearest::similar(name, names, 3).into_iter().cloned().collect()
 }
 
 fn admit<'a>(entry: Option<&'a Entry>, caller: &Caller) -> Result<&'a Entry, Reason> {

@@ -148,6 +148,7 @@ pub use crate::{
     gate::{Availability, Decision, Reason, decide, nearest, offered},
     limits::Limits,
     name::{ActorName, AgentName, GroupName, NameError, NameKind, ProviderId, RunId, ToolName},
+    nearest::similar,
     pipeline::{Pipeline, PipelineConfig},
     registry::{Collision, Entry, Offer, OfferedTool, Plan, PlanError, Registry, RegistryCell},
     reply::{

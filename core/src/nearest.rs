@@ -2,8 +2,12 @@
 
 /// Up to `limit` of the `known` names that resemble `wanted`, the most similar first.
 ///
-/// A name resembles another that it begins, or that about a third of its letters turn it into.
-pub(crate) fn nearest<N: AsRef<str> + Ord>(
+/// A name resembles another that it begins, or that about a third of its letters turn it into; upper and lower case count the same.
+///
+/// ```
+/// assert_eq!(toolbay_core::similar("serach", ["read", "search"].into_iter(), 1), ["search"]);
+/// ```
+pub fn similar<N: AsRef<str> + Ord>(
     wanted: &str,
     known: impl Iterator<Item = N>,
     limit: usize,
@@ -50,7 +54,7 @@ mod tests {
             ("", &[]),
         ];
         for (wanted, expected) in cases {
-            assert_eq!(nearest(wanted, known.into_iter(), 2), expected, "{wanted:?}");
+            assert_eq!(similar(wanted, known.into_iter(), 2), expected, "{wanted:?}");
         }
     }
 }

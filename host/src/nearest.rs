@@ -1,18 +1,13 @@
 //! Finds the known word that somebody may have meant by an unknown one.
 
-/// The most similar of the known words, where one is similar: it begins like the wanted one, or about a third of its letters differ.
+use toolbay_loader::similar;
+
+/// The most similar of the known words, where one is similar.
 pub(crate) fn nearest<'a>(
     wanted: &str,
     known: impl IntoIterator<Item = &'a str>,
 ) -> Option<&'a str> {
-    let tolerance = (wanted.len() / 3).max(1);
-    let begins = |whole: &str, part: &str| part.len() >= 3 && whole.starts_with(part);
-    let distance = |word: &str| match begins(word, wanted) || begins(wanted, word) {
-        true => 1,
-        false => strsim::osa_distance(wanted, word),
-    };
-    let rated = known.into_iter().map(|word| (distance(word), word));
-    rated.filter(|(distance, _)| *distance <= tolerance).min().map(|(_, word)| word)
+    similar(wanted, known.into_iter(), 1).pop()
 }
 
 /// The words in quotes, as a list in a sentence.

@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use crate::{
     excerpt::excerpt,
-    nearest::nearest,
+    nearest::similar,
     schema::{Schema, Validator},
 };
 
@@ -121,7 +121,7 @@ fn known_name(unknown: &str, schema: Option<&Value>) -> String {
         .and_then(Value::as_object)
         .map(|properties| properties.keys().map(String::as_str).collect::<Vec<_>>())
         .unwrap_or_default();
-    let near = nearest(unknown, known.iter().copied(), 1);
+    let near = similar(unknown, known.iter().copied(), 1);
     let quoted = |name: &&str| format!("{:?}", excerpt(name, MAX_FOUND));
     match (near.first(), known.as_slice()) {
         (_, []) => "no arguments here".to_owned(),
