@@ -2,7 +2,7 @@
 
 mod violation;
 
-use std::{fmt, sync::Arc, time::Duration};
+use std::{collections::BTreeSet, fmt, sync::Arc, time::Duration};
 
 use serde_json::{Value, value::RawValue};
 use thiserror::Error;
@@ -13,11 +13,12 @@ use crate::{
     caller::Caller,
     definition::ToolDefinition,
     gate::Authorized,
+    history::RunHistory,
     json,
     name::ProviderId,
     registry::Entry,
     request::{CancelToken, ProgressSink},
-    schema::SchemaError,
+    schema::{Schema, SchemaError},
 };
 
 /// Why arguments were refused. The message is for the model, which can correct its call by it.
@@ -107,6 +108,10 @@ impl<'a> ValidCall<'a> {
         self.entry().provider()
     }
 
+    pub(crate) fn authorized(&self) -> Authorized<'a> {
+        self.authorized
+    }
+
     /// The tool with what executes it.
     pub fn entry(&self) -> &'a Entry {
         self.authorized.entry()
@@ -119,12 +124,8 @@ impl<'a> ValidCall<'a> {
 
     /// The calling agent's settings of this tool, kept under its name or one of its former names.
     pub fn tool_config(&self) -> Option<&'a RawValue> {
-        let configs = self.caller().agent()?.tool_config();
-        let definition = self.definition();
-        std::iter::once(definition.name())
-            .chain(definition.aliases())
-            .find_map(|name| configs.get(name))
-            .map(|config| &**config)
+        let configs = &self.caller().agent()?.tool_config;
+        self.entry().names().find_map(|name| configs.get(name)).map(|config| &**config)
     }
 
     /// The time that is left.
@@ -142,6 +143,11 @@ impl<'a> ValidCall<'a> {
         self.authorized.request().is_cancelled()
     }
 
+    /// What the run has called so far.
+    pub fn history(&self) -> Option<&'a RunHistory> {
+        self.authorized.request().history()
+    }
+
     /// Where the call's progress goes.
     pub fn progress(&self) -> Option<&'a Arc<dyn ProgressSink>> {
         self.authorized.request().progress()
@@ -154,16 +160,8 @@ pub(crate) fn validate(
     limit: usize,
 ) -> Result<ValidCall<'_>, ArgumentsError> {
     let text = authorized.request().arguments();
-    if text.len() > limit {
-        return Err(ArgumentsError::TooLarge { limit, found: text.len() });
-    }
+    let value = parse(text, limit)?;
     let arguments = if text.trim_ascii().is_empty() { "{}" } else { text };
-    let value: Value = serde_json::from_str(arguments).map_err(|source| {
-        ArgumentsError::NotJson { line: source.line(), column: source.column(), source }
-    })?;
-    if !value.is_object() {
-        return Err(ArgumentsError::NotAnObject { found: json::kind(&value) });
-    }
     let definition = authorized.entry().definition();
     let validator = definition.validator().map_err(ArgumentsError::Schema)?;
     if !validator.is_valid(&value) {
@@ -171,4 +169,76 @@ pub(crate) fn validate(
         return Err(ArgumentsError::Invalid { violations });
     }
     Ok(ValidCall { authorized, arguments })
+}
+
+/// The arguments as an object of at most `limit` bytes; no text is an empty one.
+fn parse(text: &str, limit: usize) -> Result<Value, ArgumentsError> {
+    if text.len() > limit {
+        return Err(ArgumentsError::TooLarge { limit, found: text.len() });
+    }
+    let text = if text.trim_ascii().is_empty() { "{}" } else { text };
+    let value: Value = serde_json::from_str(text).map_err(|source| ArgumentsError::NotJson {
+        line: source.line(),
+        column: source.column(),
+        source,
+    })?;
+    if !value.is_object() {
+        return Err(ArgumentsError::NotAnObject { found: json::kind(&value) });
+    }
+    Ok(value)
+}
+
+/// Reads what an agent's call of a tool gives beside what a person will type in: arguments that fit the tool's schema but for those of
+/// the input, without these.
+pub(crate) fn before_input(
+    authorized: Authorized<'_>,
+    limit: usize,
+    input: &Schema,
+) -> Result<Value, ArgumentsError> {
+    let text = authorized.request().arguments();
+    let mut value = parse(text, limit)?;
+    let typed = declared(input);
+    if let Value::Object(members) = &mut value {
+        members.retain(|name, _| !typed.contains(name));
+    }
+    let definition = authorized.entry().definition();
+    let validator = definition.validator().map_err(ArgumentsError::Schema)?;
+    let mut violations = violations(validator, definition.schema(), &value, text.len());
+    violations.retain(|violation| !typed.contains(&violation.argument));
+    match violations.is_empty() {
+        true => Ok(value),
+        false => Err(ArgumentsError::Invalid { violations }),
+    }
+}
+
+/// Puts what a person typed in into what the agent gave: of both, only what the input's schema declares comes from the person, and
+/// nothing else does.
+pub(crate) fn with_input(
+    given: Value,
+    typed: Value,
+    input: &Schema,
+) -> Result<Value, ArgumentsError> {
+    let names = declared(input);
+    let (Value::Object(mut given), Value::Object(mut typed)) = (given, typed) else {
+        return Err(ArgumentsError::NotAnObject { found: "something else" });
+    };
+    typed.retain(|name, _| names.contains(name));
+    let typed = Value::Object(typed);
+    let validator = input.compile().map_err(|error| ArgumentsError::Schema(Arc::new(error)))?;
+    if !validator.is_valid(&typed) {
+        let violations = violations(&validator, input, &typed, 0);
+        return Err(ArgumentsError::Invalid { violations });
+    }
+    given.retain(|name, _| !names.contains(name));
+    if let Value::Object(typed) = typed {
+        given.extend(typed);
+    }
+    Ok(Value::Object(given))
+}
+
+/// The names of the arguments that a schema lists.
+fn declared(schema: &Schema) -> BTreeSet<String> {
+    let schema: Value = serde_json::from_str(schema.as_str()).unwrap_or_default();
+    let properties = schema.get("properties").and_then(Value::as_object);
+    properties.into_iter().flatten().map(|(name, _)| name.clone()).collect()
 }

@@ -1,13 +1,15 @@
 //! Exactly one record for each call, whatever happens to it.
 
-use std::{fmt, time::Duration};
+use std::{fmt, io, time::Duration};
+
+use thiserror::Error;
 
 use crate::{
     backend::{BackendError, ReplyStatus},
     declaration::Effect,
     error::CallError,
     gate::Reason,
-    name::{AgentName, ProviderId, RunId},
+    name::{AgentName, ApprovalId, ProviderId, RunId},
     registry::Entry,
     reply::Reply,
     request::CallRequest,
@@ -19,10 +21,93 @@ pub trait Clock: Send + Sync {
     fn now(&self) -> Duration;
 }
 
-/// Takes the records of calls.
+/// Takes the records of calls and decisions.
 pub trait AuditSink: Send + Sync {
     /// Takes one record. Called once per call, on its thread, also while that thread panics: it must not panic itself.
     fn record(&self, record: &AuditRecord<'_>);
+
+    /// Takes the record of a decision, and keeps it durably before it returns: what is decided is done only afterwards.
+    ///
+    /// # Errors
+    ///
+    /// [`AuditError`] where the record can't be kept.
+    fn decide(&self, decision: &DecisionRecord<'_>) -> Result<(), AuditError>;
+}
+
+/// A record could not be kept.
+///
+/// Resolution: make the log writable.
+#[derive(Debug, Error)]
+#[error("the audit log takes no record")]
+pub struct AuditError(#[from] io::Error);
+
+/// What somebody decides that is no call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum DecisionKind {
+    /// A request was approved.
+    Approve,
+    /// A request was denied.
+    Deny,
+    /// What a request asked for was typed in.
+    Submit,
+    /// Something was switched on.
+    Enable,
+    /// Something was switched off.
+    Disable,
+    /// What its code says holds again.
+    Reset,
+    /// An agent was made.
+    CreateAgent,
+    /// An agent was changed.
+    ChangeAgent,
+    /// An agent was removed.
+    DeleteAgent,
+    /// Another loadout was proposed, approved or rejected.
+    ReviewLoadout,
+}
+
+impl DecisionKind {
+    /// The word that stands for it in records.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Approve => "approve",
+            Self::Deny => "deny",
+            Self::Submit => "submit",
+            Self::Enable => "enable",
+            Self::Disable => "disable",
+            Self::Reset => "reset",
+            Self::CreateAgent => "create_agent",
+            Self::ChangeAgent => "change_agent",
+            Self::DeleteAgent => "delete_agent",
+            Self::ReviewLoadout => "review_loadout",
+        }
+    }
+}
+
+/// What is recorded of a decision. It holds names and codes, never arguments, previews or what was typed in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct DecisionRecord<'a> {
+    /// When, as the time since the start of 1970, UTC.
+    pub at: Duration,
+    /// What.
+    pub kind: DecisionKind,
+    /// What about: a request's tools, a tool, a group, a provider, an agent.
+    pub subject: &'a str,
+    /// Who, such as `user:ada`.
+    pub actor: &'a str,
+    /// The request, where it is about one.
+    pub approval: Option<&'a ApprovalId>,
+    /// Who had asked, where it is about a request.
+    pub owner: Option<&'a str>,
+    /// The agent that it is about.
+    pub agent: Option<&'a AgentName>,
+    /// The run that it is about.
+    pub run: Option<&'a RunId>,
+    /// The code of the error, where it was not carried out.
+    pub refused: Option<&'a str>,
+    /// What changed, in names and values that are no secrets, where there is more to say.
+    pub detail: Option<&'a str>,
 }
 
 /// How a call ended.
@@ -35,8 +120,12 @@ pub enum Outcome {
     Failed,
     /// The call was cancelled.
     Cancelled,
-    /// Nothing was run: a gate, the arguments or a missing approval stood against it.
+    /// Nothing was run: a gate, a rule, the arguments or a denied approval stood against it.
     Refused,
+    /// Nothing was run yet: a person must approve it, or type something in.
+    Suspended,
+    /// Nothing was run: what an approved call had given was handed out.
+    Delivered,
     /// The tool's code could not be reached.
     Unavailable,
     /// The tool's code broke off or broke its contract.
@@ -55,6 +144,8 @@ impl Outcome {
             Self::Failed => "failed",
             Self::Cancelled => "cancelled",
             Self::Refused => "refused",
+            Self::Suspended => "suspended",
+            Self::Delivered => "delivered",
             Self::Unavailable => "unavailable",
             Self::Fault => "fault",
             Self::TimedOut => "timed_out",
@@ -63,7 +154,7 @@ impl Outcome {
     }
 
     /// How a call with this result ended.
-    pub fn of(result: &Result<Reply, CallError>) -> Self {
+    pub fn of(result: Result<&Reply, &CallError>) -> Self {
         match result {
             Ok(reply) => match reply.status() {
                 ReplyStatus::Ok => Self::Ok,
@@ -81,8 +172,14 @@ impl Outcome {
                 CallError::NotRegistered { .. }
                 | CallError::Denied { .. }
                 | CallError::Arguments { .. }
-                | CallError::ApprovalRequired { .. },
+                | CallError::Rule { .. }
+                | CallError::ApprovalRequired { .. }
+                | CallError::ApprovalDenied { .. }
+                | CallError::Interrupted { .. },
             ) => Self::Refused,
+            Err(CallError::Pending { .. }) => Self::Suspended,
+            Err(CallError::Settled { .. }) => Self::Delivered,
+            Err(CallError::Suspension { .. }) => Self::Unavailable,
         }
     }
 }
@@ -93,8 +190,8 @@ impl fmt::Display for Outcome {
     }
 }
 
-/// What is recorded of a call. It holds neither arguments nor results, only how large they were.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// What is recorded of a call. Arguments and reply are there for a sink that is told to keep them; most keep only how large they were.
+#[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub struct AuditRecord<'a> {
     /// The tool as requested, cut to 80 bytes, which are more than a name can have.
@@ -111,8 +208,16 @@ pub struct AuditRecord<'a> {
     pub effect: Option<Effect>,
     /// How it ended.
     pub outcome: Outcome,
-    /// Which gate refused it, where one did.
+    /// Which gate refused it, where one did, or would have but only observes.
     pub reason: Option<Reason>,
+    /// Whether that gate only observed.
+    pub observed_only: bool,
+    /// The request for approval that it belongs to.
+    pub approval: Option<&'a ApprovalId>,
+    /// The arguments, as requested.
+    pub arguments: &'a str,
+    /// The reply, where there was one.
+    pub reply: Option<&'a Reply>,
     /// The [code](CallError::code) of the error, where there was one.
     pub code: Option<&'static str>,
     /// When it began, as the time since the start of 1970, UTC.
@@ -140,7 +245,10 @@ pub(crate) struct AuditScope<'a> {
     reply_bytes: usize,
     outcome: Outcome,
     reason: Option<Reason>,
+    observed_only: bool,
     code: Option<&'static str>,
+    approval: Option<ApprovalId>,
+    recorded: bool,
 }
 
 impl<'a> AuditScope<'a> {
@@ -163,12 +271,32 @@ impl<'a> AuditScope<'a> {
             reply_bytes: 0,
             outcome: Outcome::Aborted,
             reason: None,
+            observed_only: false,
             code: None,
+            approval: None,
+            recorded: false,
         }
+    }
+
+    /// The scope of something that is no call, and leaves no record.
+    pub(crate) fn quiet(mut self) -> Self {
+        self.recorded = true;
+        self
     }
 
     pub(crate) fn found(&mut self, entry: &'a Entry) {
         self.entry = Some(entry);
+    }
+
+    /// A gate would have refused the call, but only observes.
+    pub(crate) fn observed(&mut self, reason: Option<Reason>) {
+        self.reason = reason;
+        self.observed_only = reason.is_some();
+    }
+
+    /// The call belongs to this request.
+    pub(crate) fn approved(&mut self, id: &ApprovalId) {
+        self.approval = Some(id.clone());
     }
 
     pub(crate) fn returned(&mut self, bytes: usize) {
@@ -176,26 +304,45 @@ impl<'a> AuditScope<'a> {
     }
 
     pub(crate) fn close(mut self, result: &Result<Reply, CallError>) {
-        self.outcome = Outcome::of(result);
+        self.outcome = Outcome::of(result.as_ref());
+        self.end(result);
+    }
+
+    /// The call was not made: this is what it gave when it was approved.
+    pub(crate) fn delivered(mut self, result: &Result<Reply, CallError>) {
+        self.outcome = match result {
+            Ok(_) => Outcome::Delivered,
+            Err(_) => Outcome::of(result.as_ref()),
+        };
+        self.end(result);
+    }
+
+    fn end(&mut self, result: &Result<Reply, CallError>) {
         if let Err(error) = result {
             self.reason = error.reason();
+            self.observed_only = false;
             self.code = Some(error.code());
+            self.approval = error.approval().cloned().or(self.approval.take());
         }
+        self.record(result.as_ref().ok());
     }
-}
 
-impl Drop for AuditScope<'_> {
-    fn drop(&mut self) {
+    fn record(&mut self, reply: Option<&Reply>) {
+        self.recorded = true;
         let (tool, caller) = (self.request.tool(), self.request.caller());
         self.sink.record(&AuditRecord {
             tool: &tool[..tool.floor_char_boundary(Self::TOOL_BYTES)],
             provider: self.entry.map(Entry::provider),
             actor: caller.label(),
-            agent: caller.agent().map(|agent| agent.name()),
+            agent: caller.agent().map(|agent| &agent.name),
             run: caller.run(),
             effect: self.entry.map(|entry| entry.definition().declarations().effect),
             outcome: self.outcome,
             reason: self.reason,
+            observed_only: self.observed_only,
+            approval: self.approval.as_ref(),
+            arguments: self.request.arguments(),
+            reply,
             code: self.code,
             started: self.started,
             duration: self.clock.now().saturating_sub(self.started),
@@ -203,5 +350,13 @@ impl Drop for AuditScope<'_> {
             reply_bytes: self.reply_bytes,
             generation: self.generation,
         });
+    }
+}
+
+impl Drop for AuditScope<'_> {
+    fn drop(&mut self) {
+        if !self.recorded {
+            self.record(None);
+        }
     }
 }

@@ -52,7 +52,7 @@ pub(crate) fn bound(raw: RawReply, limits: &Limits) -> Result<Reply, ReplyError>
         }
     };
     let artifacts = artifacts.unwrap_or_default();
-    let beside = Some(Box::new(Beside { content, structured, artifacts }));
+    let beside = Some(Box::new(Beside { content, structured, artifacts, write: None }));
     Ok(Reply { status: raw.status, text, truncated, beside })
 }
 

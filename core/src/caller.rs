@@ -1,10 +1,14 @@
 //! On whose authority, and in which context, a call runs. Nothing of it is ambient: a call carries its caller.
 
-use std::{collections::BTreeMap, fmt, sync::OnceLock};
+use std::{
+    fmt,
+    sync::{Arc, OnceLock},
+};
 
-use serde_json::value::RawValue;
-
-use crate::name::{ActorName, AgentName, RunId, ToolName};
+use crate::{
+    agent::Agent,
+    name::{ActorName, RunId},
+};
 
 /// On whose authority a call runs. As text it is the actor's label in audit records: `user:ada`, `service:indexer`, `anonymous`.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -44,30 +48,6 @@ impl fmt::Display for Actor {
     }
 }
 
-/// The profile under which a model works.
-#[derive(Debug, Clone)]
-pub struct Agent {
-    name: AgentName,
-    tool_config: BTreeMap<ToolName, Box<RawValue>>,
-}
-
-impl Agent {
-    /// An agent with its settings per tool, which may stand under a former name of the tool.
-    pub fn new(name: AgentName, tool_config: BTreeMap<ToolName, Box<RawValue>>) -> Self {
-        Self { name, tool_config }
-    }
-
-    /// The agent's name.
-    pub fn name(&self) -> &AgentName {
-        &self.name
-    }
-
-    /// The agent's settings of each tool.
-    pub fn tool_config(&self) -> &BTreeMap<ToolName, Box<RawValue>> {
-        &self.tool_config
-    }
-}
-
 /// Something that the user attached to the conversation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Attachment {
@@ -92,7 +72,7 @@ pub struct Attachment {
 pub struct Caller {
     actor: Actor,
     label: String,
-    agent: Option<Agent>,
+    agent: Option<Arc<Agent>>,
     run: Option<RunId>,
     attachments: Vec<Attachment>,
     encoded: OnceLock<Vec<u8>>,
@@ -113,8 +93,8 @@ impl Caller {
 
     /// The caller working as this agent.
     #[must_use]
-    pub fn with_agent(self, agent: Agent) -> Self {
-        Self { agent: Some(agent), encoded: OnceLock::new(), ..self }
+    pub fn with_agent(self, agent: impl Into<Arc<Agent>>) -> Self {
+        Self { agent: Some(agent.into()), encoded: OnceLock::new(), ..self }
     }
 
     /// The caller within this run.
@@ -140,7 +120,7 @@ impl Caller {
     }
 
     /// The agent, where one calls.
-    pub fn agent(&self) -> Option<&Agent> {
+    pub fn agent(&self) -> Option<&Arc<Agent>> {
         self.agent.as_ref()
     }
 
@@ -157,7 +137,7 @@ impl Caller {
     /// The caller in the form in which backends take it, made by the first call of the run.
     ///
     /// There is one such form in a process, so `encode` must be the same for every call. Every tool gets it: it must not hold
-    /// [`Agent::tool_config`], which is each tool's own.
+    /// [`Agent::tool_config`](crate::Agent::tool_config), which is each tool's own.
     pub fn encoded(&self, encode: impl FnOnce(&Self) -> Vec<u8>) -> &[u8] {
         self.encoded.get_or_init(|| encode(self))
     }

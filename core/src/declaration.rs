@@ -1,80 +1,8 @@
 //! What a tool's code declares about itself, and no administrator can edit.
 
-use std::{fmt, str::FromStr};
+use crate::{name::GroupName, schema::Schema, word::words};
 
-use thiserror::Error;
-
-use crate::{excerpt::excerpt, name::GroupName};
-
-/// A word that is none of a declaration's values.
-#[derive(Debug, Clone, PartialEq, Eq, Error)]
-#[error("{declaration}: expected one of {}, found {found:?}", .expected.join(", "))]
-pub struct UnknownWord {
-    declaration: &'static str,
-    expected: &'static [&'static str],
-    found: String,
-}
-
-impl UnknownWord {
-    /// Which declaration the word stood for, such as `effect`.
-    pub fn declaration(&self) -> &'static str {
-        self.declaration
-    }
-
-    /// The words that it knows.
-    pub fn expected(&self) -> &'static [&'static str] {
-        self.expected
-    }
-
-    /// The word, cut to 80 characters.
-    pub fn found(&self) -> &str {
-        &self.found
-    }
-}
-
-macro_rules! declaration {
-    ($(#[$doc:meta])* $name:ident, $title:literal { $($(#[$variant_doc:meta])* $variant:ident = $word:literal,)+ }) => {
-        $(#[$doc])*
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-        pub enum $name {
-            $($(#[$variant_doc])* $variant,)+
-        }
-
-        impl $name {
-            const WORDS: &[&str] = &[$($word),+];
-
-            /// The word that stands for the value in files and messages.
-            pub const fn as_str(self) -> &'static str {
-                match self {
-                    $(Self::$variant => $word,)+
-                }
-            }
-        }
-
-        impl FromStr for $name {
-            type Err = UnknownWord;
-
-            fn from_str(word: &str) -> Result<Self, UnknownWord> {
-                match word {
-                    $($word => Ok(Self::$variant),)+
-                    _ => Err(UnknownWord {
-                        declaration: $title,
-                        expected: Self::WORDS,
-                        found: excerpt(word, 80).into_owned(),
-                    }),
-                }
-            }
-        }
-
-        impl fmt::Display for $name {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.pad(self.as_str())
-            }
-        }
-    };
-}
-
-declaration! {
+words! {
     /// What a call does to the world.
     Effect, "effect" {
         /// It changes nothing.
@@ -98,7 +26,7 @@ impl Effect {
     }
 }
 
-declaration! {
+words! {
     /// The class of data that results may hold, ordered from harmless to secret.
     DataClass, "data class" {
         /// Anybody may read it.
@@ -116,7 +44,7 @@ declaration! {
     }
 }
 
-declaration! {
+words! {
     /// Where the tool may open network connections.
     Egress, "egress" {
         /// Nowhere.
@@ -128,7 +56,7 @@ declaration! {
     }
 }
 
-declaration! {
+words! {
     /// What the tool is for; a host budgets repeated calls by it.
     Kind, "kind" {
         /// It finds things.
@@ -148,16 +76,23 @@ declaration! {
     }
 }
 
+/// Where the code of a tool comes from. The host stamps it; no provider can claim it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum Origin {
+    /// The host's own code, or a plugin's.
+    #[default]
+    Local,
+    /// A server that somebody else runs: what it says of its tools proves nothing, and the operator declares them.
+    Remote,
+}
+
 /// The properties of a tool's code. The default is the strictest, for a tool that declares nothing.
 ///
 /// ```
-/// use toolbay_core::{Declarations, Effect};
+/// use toolbay_core::Declarations;
 ///
 /// let silent = Declarations::default();
-/// assert!(silent.effect.is_write() && silent.needs_approval() && !silent.enabled_by_default);
-///
-/// let reader = Declarations { effect: Effect::ReadOnly, requires_approval: false, ..silent };
-/// assert!(!reader.needs_approval());
+/// assert!(silent.effect.is_write() && silent.requires_approval && !silent.enabled_by_default);
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Declarations {
@@ -177,12 +112,18 @@ pub struct Declarations {
     pub egress: Egress,
     /// What it is for.
     pub kind: Kind,
+    /// How often the same call may follow itself before a host stops offering the tool, where the vendor wants less than its kind
+    /// allows.
+    pub loop_budget: Option<u8>,
+    /// What a person must type in before each call runs, as a schema of those arguments.
+    pub input: Option<Schema>,
 }
 
 impl Declarations {
-    /// The one approval predicate: a person must approve each call of a tool that writes or that asks for it.
-    pub const fn needs_approval(&self) -> bool {
-        self.requires_approval || self.effect.is_write()
+    /// Whether a person must approve each call of a tool of this origin: it asks for it, or it is ours and writes. Of a remote tool the
+    /// operator has said it.
+    pub const fn needs_approval(&self, origin: Origin) -> bool {
+        self.requires_approval || (matches!(origin, Origin::Local) && self.effect.is_write())
     }
 }
 
@@ -197,13 +138,18 @@ impl Default for Declarations {
             requires_approval: true,
             egress: Egress::None,
             kind: Kind::Unknown,
+            loop_budget: None,
+            input: None,
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::{fmt, str::FromStr};
+
     use super::*;
+    use crate::word::UnknownWord;
 
     #[test]
     fn every_word_reads_back_as_the_value_that_wrote_it() {
@@ -242,16 +188,20 @@ mod tests {
 
     #[test]
     fn approval_follows_from_the_marker_or_a_write() {
+        use Origin::{Local, Remote};
         let cases = [
-            (Effect::ReadOnly, false, false),
-            (Effect::ReadOnly, true, true),
-            (Effect::IdempotentWrite, false, true),
-            (Effect::NonIdempotentWrite, false, true),
+            (Effect::ReadOnly, false, Local, false),
+            (Effect::ReadOnly, true, Local, true),
+            (Effect::IdempotentWrite, false, Local, true),
+            (Effect::NonIdempotentWrite, false, Local, true),
+            // The operator's yes or no stands, whatever the remote tool does.
+            (Effect::NonIdempotentWrite, false, Remote, false),
+            (Effect::ReadOnly, true, Remote, true),
         ];
-        for (effect, requires_approval, expected) in cases {
+        for (effect, requires_approval, origin, expected) in cases {
             let declarations =
                 Declarations { effect, requires_approval, ..Declarations::default() };
-            assert_eq!(declarations.needs_approval(), expected, "{effect} {requires_approval}");
+            assert_eq!(declarations.needs_approval(origin), expected, "{effect} {origin:?}");
         }
     }
 

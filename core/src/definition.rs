@@ -8,7 +8,7 @@ use std::{
 use thiserror::Error;
 
 use crate::{
-    declaration::Declarations,
+    declaration::{Declarations, Origin},
     name::ToolName,
     schema::{Schema, SchemaError, Validator},
 };
@@ -75,6 +75,17 @@ pub enum DefinitionError {
         found: char,
         /// Where it is, in bytes from the start.
         at: usize,
+    },
+    /// The tool waits for a person twice: for an approval, which a writing tool always needs, and for an input. The two would alternate
+    /// for ever.
+    ///
+    /// Resolution: declare it read-only and without approval, or drop the input.
+    #[error(
+        "{tool} asks for an input and needs approval: expected one of the two; a tool that writes always needs approval"
+    )]
+    ApprovalAndInput {
+        /// The tool.
+        tool: ToolName,
     },
     /// There are too many aliases.
     ///
@@ -145,6 +156,10 @@ impl ToolDefinition {
                 limit: Self::MAX_ALIASES,
                 found: parts.aliases.len(),
             });
+        }
+        let declared = &parts.declarations;
+        if declared.input.is_some() && declared.needs_approval(Origin::Local) {
+            return Err(DefinitionError::ApprovalAndInput { tool: parts.name });
         }
         let texts: [(&'static str, Option<&String>, usize, &[char]); 3] = [
             ("label", parts.label.as_ref(), Self::MAX_LABEL_BYTES, &[]),

@@ -5,11 +5,13 @@ use std::sync::Arc;
 use thiserror::Error;
 
 use crate::{
+    approval::{DecidedBy, StoreError},
     arguments::ArgumentsError,
     backend::BackendError,
     gate::Reason,
-    name::{ProviderId, ToolName},
+    name::{ApprovalId, ProviderId, ToolName},
     reply::ReplyError,
+    rules::RuleDenial,
     schema::SchemaError,
 };
 
@@ -75,13 +77,83 @@ pub enum CallError {
         /// What is wrong with it.
         source: Arc<SchemaError>,
     },
-    /// A person must approve the call first. Nothing was run.
+    /// A rule of the host refused the call.
     ///
-    /// Resolution: a person approves it.
-    #[error("call of tool {tool} needs approval")]
+    /// Resolution: whatever the rule demands.
+    #[error("call of tool {tool} refused")]
+    Rule {
+        /// The tool.
+        tool: ToolName,
+        /// Which rule, and why.
+        source: RuleDenial,
+    },
+    /// A person must approve the call or type something in first, and there is no way to ask one here. Nothing was run.
+    ///
+    /// Resolution: make the call alone, at a host that keeps requests for approval.
+    #[error("call of tool {tool} needs a person")]
     ApprovalRequired {
         /// The tool.
         tool: ToolName,
+    },
+    /// The call waits for a person. Nothing was run yet.
+    ///
+    /// Resolution: a person decides about the request; then the same call gives what came of it.
+    #[error("call of tool {tool} waits as request {id}")]
+    Pending {
+        /// The tool.
+        tool: ToolName,
+        /// The request.
+        id: ApprovalId,
+        /// Whether it has been approved and runs at this moment.
+        running: bool,
+        /// Whether it waits for an input and not for an approval.
+        input: bool,
+    },
+    /// The request was denied. Nothing was run.
+    ///
+    /// Resolution: none; somebody has decided that.
+    #[error("request {id} for tool {tool} was denied by {}", .by.as_str())]
+    ApprovalDenied {
+        /// The tool.
+        tool: ToolName,
+        /// The request.
+        id: ApprovalId,
+        /// By whom, as far as a model may know.
+        by: DecidedBy,
+    },
+    /// The request was approved, and the process that ran it ended on the way. It is not repeated.
+    ///
+    /// Resolution: look at what the tool has done, and make another request where it is needed.
+    #[error("request {id} for tool {tool} was interrupted: what it has done is unknown")]
+    Interrupted {
+        /// The tool.
+        tool: ToolName,
+        /// The request.
+        id: ApprovalId,
+    },
+    /// The request was approved, and its call gave no reply when it ran.
+    ///
+    /// Resolution: the record of that call says why.
+    #[error("request {id} for tool {tool} gave no reply when it ran: {code}")]
+    Settled {
+        /// The tool.
+        tool: ToolName,
+        /// The request.
+        id: ApprovalId,
+        /// The code of the error.
+        code: String,
+        /// What the model reads of it.
+        model_text: String,
+    },
+    /// The request can't be kept. Nothing was run.
+    ///
+    /// Resolution: the source says what to do.
+    #[error("call of tool {tool} needs a person, and its request can't be kept")]
+    Suspension {
+        /// The tool.
+        tool: ToolName,
+        /// Why not.
+        source: StoreError,
     },
     /// The tool's code gave no result.
     ///
@@ -116,7 +188,12 @@ impl CallError {
             Self::NotRegistered { .. }
             | Self::Denied { .. }
             | Self::Arguments { .. }
-            | Self::ApprovalRequired { .. } => Party::Caller,
+            | Self::Rule { .. }
+            | Self::ApprovalRequired { .. }
+            | Self::Pending { .. }
+            | Self::ApprovalDenied { .. }
+            | Self::Settled { .. } => Party::Caller,
+            Self::Interrupted { .. } | Self::Suspension { .. } => Party::Environment,
             Self::Schema { provider, .. } | Self::Reply { provider, .. } => author(provider),
             Self::Backend { provider, source, .. } => match source {
                 BackendError::Fault { .. } | BackendError::DeadlineExceeded => author(provider),
@@ -134,10 +211,19 @@ impl CallError {
                 Reason::NotRegistered => "not_registered",
                 Reason::ToolDisabled => "tool_disabled",
                 Reason::RequiresAdmin => "requires_admin",
+                Reason::ConfigurationGroup => "configuration_group",
+                Reason::TrustZone => "trust_zone",
             },
             Self::Arguments { .. } => "invalid_arguments",
+            Self::Rule { .. } => "invocation_denied",
             Self::Schema { .. } => "invalid_schema",
             Self::ApprovalRequired { .. } => "approval_required",
+            Self::Pending { input: false, .. } => "approval_pending",
+            Self::Pending { input: true, .. } => "input_pending",
+            Self::ApprovalDenied { .. } => "approval_denied",
+            Self::Interrupted { .. } => "interrupted",
+            Self::Settled { .. } => "settled",
+            Self::Suspension { .. } => "suspend_failed",
             Self::Backend { source, .. } => match source {
                 BackendError::Fault { .. } => "fault",
                 BackendError::Unavailable { .. } => "unavailable",
@@ -153,6 +239,17 @@ impl CallError {
         match self {
             Self::NotRegistered { .. } => Some(Reason::NotRegistered),
             Self::Denied { reason, .. } => Some(*reason),
+            _ => None,
+        }
+    }
+
+    /// The request for approval that it is about, where it is about one.
+    pub fn approval(&self) -> Option<&ApprovalId> {
+        match self {
+            Self::Pending { id, .. }
+            | Self::ApprovalDenied { id, .. }
+            | Self::Interrupted { id, .. }
+            | Self::Settled { id, .. } => Some(id),
             _ => None,
         }
     }
@@ -180,7 +277,24 @@ impl CallError {
                         "The tool \"{tool}\" is for administrators. Nothing was run; go on without it."
                     )
                 }
+                Reason::ConfigurationGroup => {
+                    format!(
+                        "The tool \"{tool}\" is not permitted here. Nothing was run; go on without it."
+                    )
+                }
+                Reason::TrustZone => {
+                    format!(
+                        "The results of the tool \"{tool}\" may not leave for where this model runs. Nothing was run; go on \
+                         without it."
+                    )
+                }
             },
+            Self::Rule { tool, source } => {
+                format!(
+                    "The tool \"{tool}\" was not run: rule {} refused it ({}).",
+                    source.rule, source.code
+                )
+            }
             Self::Arguments { tool, source } => {
                 format!(
                     "The tool \"{tool}\" was not run: {source}. Correct the arguments and call it again."
@@ -189,6 +303,37 @@ impl CallError {
             Self::ApprovalRequired { tool } => {
                 format!("The tool \"{tool}\" needs a person's approval. Nothing was run.")
             }
+            Self::Pending { tool, id, running: true, .. } => {
+                format!(
+                    "The tool \"{tool}\" runs now, as request {id}. Make the same call again later to get its result."
+                )
+            }
+            Self::Pending { tool, id, input, .. } => {
+                let what = if *input { "input" } else { "approval" };
+                format!(
+                    "The tool \"{tool}\" waits for a person's {what}, as request {id}. Nothing was run yet. Tell the user, and make \
+                     the same call again after the decision to get its result."
+                )
+            }
+            Self::ApprovalDenied { tool, by, .. } => match by {
+                DecidedBy::Owner => format!(
+                    "The user denied this call of the tool \"{tool}\". Nothing was run; do not make it again unless the user asks."
+                ),
+                DecidedBy::Other => format!(
+                    "This call of the tool \"{tool}\" was denied by somebody other than the user. Nothing was run; go on without it."
+                ),
+                DecidedBy::Nobody => format!(
+                    "Nobody decided about this call of the tool \"{tool}\" in time. Nothing was run."
+                ),
+            },
+            Self::Interrupted { tool, .. } => format!(
+                "The approved call of the tool \"{tool}\" broke off. What it has done until then is unknown, and it is not repeated: \
+                 look before you ask for it again."
+            ),
+            Self::Settled { model_text, .. } => model_text.clone(),
+            Self::Suspension { tool, .. } => format!(
+                "The tool \"{tool}\" needs a person's approval, and this host can't ask for it now. Nothing was run."
+            ),
             Self::Schema { tool, .. } | Self::Reply { tool, .. } => broken(tool),
             Self::Backend { tool, source, .. } => match source {
                 BackendError::Fault { .. } => broken(tool),

@@ -1,13 +1,16 @@
-//! The one gate: who may use which tool. Listing, explaining and calling all ask it.
+//! The one gate: who may use which tool. Listing, explaining, simulating and calling all ask it.
 
-use std::{fmt, sync::Arc};
+use std::{collections::BTreeSet, fmt, sync::Arc};
 
 use crate::{
+    agent::Agent,
     caller::Caller,
-    definition::ToolDefinition,
+    declaration::{DataClass, Origin},
+    excerpt::excerpt,
     name::ToolName,
     registry::{Entry, Registry},
     request::CallRequest,
+    zone::{Enforcement, TrustZone},
 };
 
 /// Why a tool may not be used. The gates run in this order, from the least revealing to the most, and the first that fails names
@@ -17,19 +20,34 @@ use crate::{
 pub enum Reason {
     /// No tool has the name.
     NotRegistered,
-    /// The tool is switched off.
+    /// The tool is switched off, alone, with its group or with its provider, or it waits for a review.
     ToolDisabled,
     /// The tool is for administrators, and the actor is none.
     RequiresAdmin,
+    /// The agent's loadout, skills or groups leave the tool out.
+    ConfigurationGroup,
+    /// The tool's results may not go to where the agent's model runs.
+    TrustZone,
 }
 
 impl Reason {
+    /// Every reason, in the order of the gates.
+    pub const ALL: [Self; 5] = [
+        Self::NotRegistered,
+        Self::ToolDisabled,
+        Self::RequiresAdmin,
+        Self::ConfigurationGroup,
+        Self::TrustZone,
+    ];
+
     /// The word that stands for the reason in audit records and listings.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::NotRegistered => "notRegistered",
             Self::ToolDisabled => "toolDisabled",
             Self::RequiresAdmin => "requiresAdmin",
+            Self::ConfigurationGroup => "configurationGroup",
+            Self::TrustZone => "trustZone",
         }
     }
 }
@@ -40,29 +58,72 @@ impl fmt::Display for Reason {
     }
 }
 
-/// The outcome of the gates for one tool and one caller.
+/// What one gate says of one tool and one caller.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[must_use]
-pub enum Decision {
-    /// The caller may use the tool.
-    Allowed,
-    /// The caller may not.
-    Denied(Reason),
+pub enum Verdict {
+    /// It lets the call through.
+    Passed,
+    /// It would stop the call, but only observes.
+    Observed,
+    /// It stops the call.
+    Failed,
 }
 
-/// Whether a tool is switched on.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Availability {
-    /// It is on.
-    Enabled,
-    /// It is off: it stays in the registry and is offered to nobody.
-    Disabled,
+/// The outcome of the gates for one tool and one caller. It holds facts of policy only, never arguments or content.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Decision {
+    /// The tool's name; of an unknown tool the name that was asked for, cut to 80 characters.
+    pub tool: String,
+    /// Whether the caller may use the tool.
+    pub allowed: bool,
+    /// The first gate that fails, or that would but only observes.
+    pub reason: Option<Reason>,
+    /// Whether the tool is allowed only because its gate observes.
+    pub observed_only: bool,
+    /// The class of data in the tool's results; the highest for an unknown tool.
+    pub data_class: DataClass,
+    /// Where the caller's model runs. A caller without an agent has none: a person reads the results.
+    pub zone: Option<TrustZone>,
 }
 
-impl Availability {
-    /// Whether this tool is on: its code's own default decides.
-    pub fn of(definition: &ToolDefinition) -> Self {
-        if definition.declarations().enabled_by_default { Self::Enabled } else { Self::Disabled }
+impl Decision {
+    /// Decides whether the caller may use a registered tool.
+    pub fn of(entry: &Entry, caller: &Caller) -> Self {
+        let first = first(entry, caller);
+        Self {
+            tool: entry.definition().name().to_string(),
+            allowed: !matches!(first, Some((_, Verdict::Failed))),
+            reason: first.map(|(reason, _)| reason),
+            observed_only: matches!(first, Some((_, Verdict::Observed))),
+            data_class: entry.definition().declarations().data_class,
+            zone: caller.agent().map(|agent| agent.zone),
+        }
+    }
+
+    /// The highest class of data that may go to the caller's model.
+    pub fn ceiling(&self) -> Option<DataClass> {
+        self.zone.map(TrustZone::ceiling)
+    }
+}
+
+impl fmt::Display for Decision {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { tool, allowed, reason, observed_only, data_class, zone } = self;
+        let verdict = if *allowed { "allowed" } else { "denied" };
+        write!(f, "{tool}: {verdict}")?;
+        if let Some(reason) = reason {
+            write!(f, ", {reason}")?;
+        }
+        if *observed_only {
+            f.write_str(", observed only")?;
+        }
+        match zone {
+            Some(zone) => {
+                write!(f, " (class {data_class}, zone {zone}, ceiling {})", zone.ceiling())
+            }
+            None => write!(f, " (class {data_class}, no model)"),
+        }
     }
 }
 
@@ -84,23 +145,98 @@ impl<'a> Authorized<'a> {
     }
 }
 
-/// Decides whether the caller may use the tool that the registry has under a name, if it has one.
-pub fn decide(entry: Option<&Entry>, caller: &Caller) -> Decision {
-    match admit(entry, caller) {
-        Ok(_) => Decision::Allowed,
-        Err(reason) => Decision::Denied(reason),
+type Gate = fn(&Entry, &Caller) -> Verdict;
+
+/// The gates for registered tools, in their order. Every question about who may use what comes down to them.
+const GATES: [(Reason, Gate); 4] = [
+    (Reason::ToolDisabled, |entry, _| pass(entry.availability().is_enabled())),
+    (Reason::RequiresAdmin, |entry, caller| {
+        pass(!entry.definition().declarations().requires_admin || caller.actor().is_admin())
+    }),
+    (Reason::ConfigurationGroup, |entry, caller| {
+        pass(caller.agent().is_none_or(|agent| is_configured(entry, agent)))
+    }),
+    (Reason::TrustZone, |entry, caller| {
+        caller.agent().map_or(Verdict::Passed, |agent| in_zone(entry, agent))
+    }),
+];
+
+fn pass(passed: bool) -> Verdict {
+    if passed { Verdict::Passed } else { Verdict::Failed }
+}
+
+fn is_configured(entry: &Entry, agent: &Agent) -> bool {
+    let names = |list: &Option<BTreeSet<ToolName>>| {
+        list.as_ref().is_none_or(|list| entry.names().any(|name| list.contains(name)))
+    };
+    let group = entry.definition().declarations().group.as_ref();
+    let in_groups = agent
+        .groups
+        .as_ref()
+        .is_none_or(|groups| group.is_some_and(|group| groups.contains(group)));
+    names(&agent.loadout) && names(&agent.skills) && in_groups
+}
+
+fn in_zone(entry: &Entry, agent: &Agent) -> Verdict {
+    if agent.zone.permits(entry.definition().declarations().data_class) {
+        return Verdict::Passed;
+    }
+    match (agent.enforcement, entry.origin()) {
+        (Enforcement::Observe, Origin::Local) => Verdict::Observed,
+        _ => Verdict::Failed,
     }
 }
 
-/// Lets a request through to the tool that the registry has under the requested name, if it has one.
+/// The first gate that does not let the call through.
+fn first(entry: &Entry, caller: &Caller) -> Option<(Reason, Verdict)> {
+    GATES
+        .iter()
+        .map(|(reason, gate)| (*reason, gate(entry, caller)))
+        .find(|(_, verdict)| *verdict != Verdict::Passed)
+}
+
+/// Decides whether the caller may use the tool of this name or alias.
+pub fn decide(registry: &Registry, caller: &Caller, name: &str) -> Decision {
+    match registry.get(name) {
+        Some(entry) => Decision::of(entry, caller),
+        None => Decision {
+            tool: excerpt(name, 80).into_owned(),
+            allowed: false,
+            reason: Some(Reason::NotRegistered),
+            observed_only: false,
+            data_class: DataClass::SecretAdjacent,
+            zone: caller.agent().map(|agent| agent.zone),
+        },
+    }
+}
+
+/// The verdict of every gate on the tool of this name, in their order, also of those behind one that fails. Of an unknown tool there
+/// is only the first.
+pub fn axes(registry: &Registry, caller: &Caller, name: &str) -> Vec<(Reason, Verdict)> {
+    match registry.get(name) {
+        None => vec![(Reason::NotRegistered, Verdict::Failed)],
+        Some(entry) => {
+            let registered = (Reason::NotRegistered, Verdict::Passed);
+            let others = GATES.iter().map(|(reason, gate)| (*reason, gate(entry, caller)));
+            std::iter::once(registered).chain(others).collect()
+        }
+    }
+}
+
+/// Lets a request through to the tool that the registry has under the requested name, if it has one, and says which gate only
+/// observed.
 ///
 /// Not public, so that no request comes to a tool but through a [`Pipeline`](crate::Pipeline), with its approval and its record.
 pub(crate) fn authorize<'a>(
     entry: Option<&'a Entry>,
     request: &'a CallRequest<'a>,
-) -> Result<Authorized<'a>, Reason> {
-    let entry = admit(entry, request.caller())?;
-    Ok(Authorized { entry, request })
+) -> Result<(Authorized<'a>, Option<Reason>), Reason> {
+    let entry = entry.ok_or(Reason::NotRegistered)?;
+    match first(entry, request.caller()) {
+        None => Ok((Authorized { entry, request }, None)),
+        Some((reason, Verdict::Observed)) => Ok((Authorized { entry, request }, Some(reason))),
+        Some((reason, _)) => Err(reason),
+    }
 }
 
 /// The tools that the caller may use, in the order of the registry.
@@ -108,22 +244,77 @@ pub fn offered<'r>(
     registry: &'r Registry,
     caller: &'r Caller,
 ) -> impl Iterator<Item = &'r Arc<Entry>> {
-    registry.iter().filter(|entry| decide(Some(entry), caller) == Decision::Allowed)
+    registry.iter().filter(|entry| is_allowed(entry, caller))
+}
+
+fn is_allowed(entry: &Entry, caller: &Caller) -> bool {
+    !matches!(first(entry, caller), Some((_, Verdict::Failed)))
+}
+
+/// Of these names, the tools that the caller may use: in the order of the list, each once, under whichever of its names it is asked
+/// for. `None` asks for every tool that is on, and gives them in the order of the registry; no name gives no tool.
+pub fn filter_offerable<'r>(
+    registry: &'r Registry,
+    caller: &Caller,
+    requested: Option<&[&str]>,
+) -> Vec<&'r Arc<Entry>> {
+    let mut seen = BTreeSet::new();
+    resolve(registry, requested)
+        .into_iter()
+        .filter_map(|(_, entry)| entry)
+        .filter(|entry| is_allowed(entry, caller) && seen.insert(entry.definition().name()))
+        .collect()
+}
+
+/// One decision for each of these names, in their order; `None` asks for every tool that is on.
+pub fn explain(registry: &Registry, caller: &Caller, requested: Option<&[&str]>) -> Vec<Decision> {
+    resolve(registry, requested)
+        .into_iter()
+        .map(|(name, entry)| match entry {
+            Some(entry) => Decision::of(entry, caller),
+            None => decide(registry, caller, name),
+        })
+        .collect()
+}
+
+fn resolve<'a, 'r: 'a>(
+    registry: &'r Registry,
+    requested: Option<&[&'a str]>,
+) -> Vec<(&'a str, Option<&'r Arc<Entry>>)> {
+    match requested {
+        Some(names) => names.iter().map(|name| (*name, registry.get(name))).collect(),
+        None => registry
+            .iter()
+            .filter(|entry| entry.availability().is_enabled())
+            .map(|entry| (entry.definition().name().as_str(), Some(entry)))
+            .collect(),
+    }
+}
+
+/// Every registered tool that the caller may not use, with the reason, in the order of the registry: for telling a model what exists
+/// and is not for it. It decides nothing. Names of remote tools are for administrators alone.
+pub fn unavailable(registry: &Registry, caller: &Caller) -> Vec<Decision> {
+    let admin = caller.actor().is_admin();
+    registry
+        .iter()
+        .filter(|entry| admin || entry.origin() == Origin::Local)
+        .map(|entry| Decision::of(entry, caller))
+        .filter(|decision| !decision.allowed)
+        .collect()
+}
+
+/// Of these tools, those that need no person while they run, in the order of the list: neither an approval nor an input. It only
+/// narrows a list and lets nobody use anything: ask [`filter_offerable`] first.
+pub fn unattended<'a>(registry: &Registry, names: &[&'a str]) -> Vec<&'a str> {
+    let attended = |name: &str| match registry.get(name) {
+        None => true,
+        Some(entry) => entry.needs_approval() || entry.definition().declarations().input.is_some(),
+    };
+    names.iter().copied().filter(|name| !attended(name)).collect()
 }
 
 /// Up to three tools that the caller may use and may have meant by an unknown name, the most similar first.
 pub fn nearest(registry: &Registry, caller: &Caller, name: &str) -> Vec<ToolName> {
     let names = offered(registry, caller).map(|entry| entry.definition().name());
     crate::nearest::similar(name, names, 3).into_iter().cloned().collect()
-}
-
-fn admit<'a>(entry: Option<&'a Entry>, caller: &Caller) -> Result<&'a Entry, Reason> {
-    let entry = entry.ok_or(Reason::NotRegistered)?;
-    if Availability::of(entry.definition()) == Availability::Disabled {
-        return Err(Reason::ToolDisabled);
-    }
-    if entry.definition().declarations().requires_admin && !caller.actor().is_admin() {
-        return Err(Reason::RequiresAdmin);
-    }
-    Ok(entry)
 }

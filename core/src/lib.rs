@@ -30,9 +30,9 @@
 //! ```
 //! use std::{sync::Arc, time::Duration};
 //! use toolbay_core::{
-//!     Actor, AuditRecord, AuditSink, BackendError, CallRequest, Caller, Clock, Declarations, DefinitionParts, Effect, Limits,
-//!     Offer, OfferedTool, Pipeline, PipelineConfig, Plan, ProviderId, RawReply, ReplyStatus, Schema, ToolBackend,
-//!     ToolDefinition, ValidCall,
+//!     Access, Actor, AuditError, AuditRecord, AuditSink, BackendError, CallRequest, Caller, Clock, Declarations,
+//!     DecisionRecord, DefinitionParts, Effect, Offer, OfferedTool, Pipeline, PipelineConfig, Plan, ProviderId,
+//!     RawReply, ReplyStatus, Schema, ToolBackend, ToolDefinition, ValidCall,
 //! };
 //!
 //! struct Echo;
@@ -49,6 +49,11 @@
 //! impl AuditSink for Stderr {
 //!     fn record(&self, record: &AuditRecord<'_>) {
 //!         eprintln!("{} called {}: {}", record.actor, record.tool, record.outcome);
+//!     }
+//!
+//!     fn decide(&self, decision: &DecisionRecord<'_>) -> Result<(), AuditError> {
+//!         eprintln!("{} decided about {}", decision.actor, decision.subject);
+//!         Ok(())
 //!     }
 //! }
 //!
@@ -78,17 +83,13 @@
 //! })?;
 //! // 2.
 //! let tools = vec![OfferedTool { definition: Arc::new(definition), backend: Arc::new(Echo) }];
-//! let core = Offer { provider: ProviderId::core(), version: "1.0.0".to_owned(), tools };
+//! let core = Offer::new(ProviderId::core(), "1.0.0", tools);
 //! // 3.
 //! let (plan, collisions) = Plan::new(core, Vec::new())?;
 //! assert!(collisions.is_empty());
 //! // 4.
-//! let pipeline = Pipeline::new(PipelineConfig {
-//!     sink: Arc::new(Stderr),
-//!     clock: Arc::new(Stopped),
-//!     limits: Limits::default(),
-//! });
-//! pipeline.registry().replace(plan.commit(1));
+//! let pipeline = Pipeline::new(PipelineConfig::new(Arc::new(Stderr), Arc::new(Stopped)));
+//! pipeline.registry().replace(plan.commit(1, &Access::default()));
 //!
 //! // 5.
 //! let ada = Caller::new(Actor::User { name: "ada".parse()?, admin: false });
@@ -110,7 +111,10 @@ mod excerpt;
 mod json;
 mod nearest;
 
+mod canonical;
+
 mod name;
+mod word;
 
 mod declaration;
 mod schema;
@@ -119,14 +123,24 @@ mod definition;
 
 mod backend;
 
+mod access;
+mod pin;
 mod registry;
 
+mod agent;
+mod zone;
+
 mod caller;
+mod history;
 mod request;
 
 mod gate;
 
 mod arguments;
+
+mod rules;
+
+mod approval;
 
 mod limits;
 mod reply;
@@ -136,25 +150,46 @@ mod bound;
 mod audit;
 mod error;
 mod pipeline;
+mod written;
 
 pub use crate::{
+    access::{Access, Availability},
+    agent::Agent,
+    approval::{
+        ApprovalError, ApprovalStore, CallResult, Claim, ClaimError, DecidedBy, Decider, Need,
+        Owner, PendingCall, PendingRequest, Preview, RequestState, Settled, StoreError,
+        StoredReply, StoredRequest, Suspension,
+    },
     arguments::{ArgumentsError, ValidCall, Violation},
-    audit::{AuditRecord, AuditSink, Clock, Outcome},
+    audit::{AuditError, AuditRecord, AuditSink, Clock, DecisionKind, DecisionRecord, Outcome},
     backend::{BackendError, RawReply, ReplyStatus, ToolBackend},
-    caller::{Actor, Agent, Attachment, Caller},
-    declaration::{DataClass, Declarations, Effect, Egress, Kind, UnknownWord},
+    caller::{Actor, Attachment, Caller},
+    canonical::{Digest, canonical, digest},
+    declaration::{DataClass, Declarations, Effect, Egress, Kind, Origin},
     definition::{DefinitionError, DefinitionParts, ToolDefinition},
     error::{CallError, Party},
-    gate::{Availability, Decision, Reason, decide, nearest, offered},
+    gate::{
+        Decision, Reason, Verdict, axes, decide, explain, filter_offerable, nearest, offered,
+        unattended, unavailable,
+    },
+    history::{PastCall, RunHistory},
     limits::Limits,
-    name::{ActorName, AgentName, GroupName, NameError, NameKind, ProviderId, RunId, ToolName},
+    name::{
+        ActorName, AgentName, ApprovalId, GroupName, NameError, NameKind, ProviderId, RuleId,
+        RunId, ToolName,
+    },
     nearest::similar,
-    pipeline::{Pipeline, PipelineConfig},
+    pin::{Change, Pin},
+    pipeline::{Approvals, Decided, Pipeline, PipelineConfig, Simulation, SimulationVerdict},
     registry::{Collision, Entry, Offer, OfferedTool, Plan, PlanError, Registry, RegistryCell},
     reply::{
-        Artifact, ArtifactBody, ContentBlock, Reply, ReplyError, ReplyText, Resource, ResourceBody,
-        ResourceLink,
+        Artifact, ArtifactBody, Completeness, ContentBlock, Reply, ReplyError, ReplyText, Resource,
+        ResourceBody, ResourceLink, Write, WriteKind, WriteTarget,
     },
     request::{CallRequest, CancelToken, Progress, ProgressSink},
+    rules::{DuplicateRule, Invocation, InvocationRule, Judgement, RuleDenial, Rules},
     schema::{Schema, SchemaError, Validator},
+    word::UnknownWord,
+    written::{WriteListener, Written},
+    zone::{Enforcement, TrustZone},
 };

@@ -22,6 +22,10 @@ pub enum NameKind {
     Run,
     /// An [`ActorName`].
     Actor,
+    /// A [`RuleId`].
+    Rule,
+    /// An [`ApprovalId`].
+    Approval,
 }
 
 impl NameKind {
@@ -35,6 +39,8 @@ impl NameKind {
             Self::Agent => "1 to 64 characters of A-Z a-z 0-9 _ . -",
             Self::Run => "1 to 128 characters of A-Z a-z 0-9 _ . : -",
             Self::Actor => "1 to 256 bytes without control characters",
+            Self::Rule => "a letter of a-z and up to 63 characters of a-z 0-9 _ . -",
+            Self::Approval => "1 to 32 characters of a-z 0-9",
         }
     }
 
@@ -51,6 +57,14 @@ impl NameKind {
             Self::Agent => each(64, |byte| byte.is_ascii_alphanumeric() || b"_.-".contains(&byte)),
             Self::Run => each(128, |byte| byte.is_ascii_alphanumeric() || b"_.:-".contains(&byte)),
             Self::Actor => (1..=256).contains(&name.len()) && !name.contains(char::is_control),
+            Self::Rule => {
+                name.starts_with(|first: char| first.is_ascii_lowercase())
+                    && each(
+                        64,
+                        |byte| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'_' | b'.' | b'-'),
+                    )
+            }
+            Self::Approval => each(32, |byte| matches!(byte, b'a'..=b'z' | b'0'..=b'9')),
         }
     }
 }
@@ -64,6 +78,8 @@ impl fmt::Display for NameKind {
             Self::Group => "group name",
             Self::Run => "run id",
             Self::Actor => "actor name",
+            Self::Rule => "rule id",
+            Self::Approval => "approval id",
         })
     }
 }
@@ -167,6 +183,14 @@ name! {
     /// The name of a person or a service account at the host: 1 to 256 bytes without control characters.
     ActorName, Actor
 }
+name! {
+    /// The id of an invocation rule: a lower-case letter, then up to 63 of `a-z 0-9 _ . -`.
+    RuleId, Rule
+}
+name! {
+    /// The id of a request for approval: 1 to 32 characters of `a-z 0-9`.
+    ApprovalId, Approval
+}
 
 impl ProviderId {
     const CORE: &str = "core";
@@ -190,7 +214,7 @@ mod tests {
     fn each_kind_admits_what_its_rule_says_and_nothing_else() {
         let x64 = "x".repeat(64);
         let x65 = "x".repeat(65);
-        let cases: [(NameKind, &[&str], &[&str]); 6] = [
+        let cases: [(NameKind, &[&str], &[&str]); 8] = [
             (NameKind::Tool, &["a", "Read-File_2", &x64], &["", &x65, "a.b", "a b", "ä", "a\n"]),
             (
                 NameKind::Provider,
@@ -205,6 +229,8 @@ mod tests {
                 &["", &"r".repeat(129), "a/b", "\0"],
             ),
             (NameKind::Actor, &["Ada L. <ada@x>", "Æ"], &["", &"a".repeat(257), "a\nb", "\u{7f}"]),
+            (NameKind::Rule, &["acme.no-deletes", &x64], &["", &x65, "2a", ".a", "A"]),
+            (NameKind::Approval, &["7k3f", &"a".repeat(32)], &["", &"a".repeat(33), "A", "../a"]),
         ];
         for (kind, good, bad) in cases {
             for name in good {

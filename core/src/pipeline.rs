@@ -1,31 +1,69 @@
 //! The one way from a request to a reply.
 
-use std::sync::Arc;
+mod decide;
+mod run;
+mod simulate;
+mod suspend;
 
+use std::{sync::Arc, time::Duration};
+
+pub use self::{
+    decide::Decided,
+    simulate::{Simulation, SimulationVerdict},
+};
 use crate::{
+    approval::ApprovalStore,
     arguments::{self, ArgumentsError, ValidCall},
     audit::{AuditScope, AuditSink, Clock},
-    backend::{BackendError, RawReply, ReplyStatus},
-    bound::bound,
-    definition::ToolDefinition,
     error::CallError,
     excerpt::excerpt,
     gate::{self, Authorized, Reason},
     limits::Limits,
     name::{ProviderId, ToolName},
     registry::{Entry, Registry, RegistryCell},
-    reply::{Reply, ReplyError},
+    reply::Reply,
     request::CallRequest,
+    rules::Rules,
+    written::WriteListener,
 };
 
-/// What a pipeline needs of its host.
+/// What a pipeline needs of the world.
 pub struct PipelineConfig {
-    /// Where the record of each call goes.
+    /// Where the records of calls go.
     pub sink: Arc<dyn AuditSink>,
     /// What tells the time of each call.
     pub clock: Arc<dyn Clock>,
     /// How large arguments and replies may be.
     pub limits: Limits,
+    /// The host's own rules about calls.
+    pub rules: Rules,
+    /// Where calls wait for a person. Without it, a call that needs one is refused.
+    pub approvals: Option<Approvals>,
+    /// Who hears of writes.
+    pub listeners: Vec<Arc<dyn WriteListener>>,
+}
+
+impl PipelineConfig {
+    /// A pipeline with the default limits that keeps no requests for approval, and that nobody listens to.
+    pub fn new(sink: Arc<dyn AuditSink>, clock: Arc<dyn Clock>) -> Self {
+        Self {
+            sink,
+            clock,
+            limits: Limits::default(),
+            rules: Rules::default(),
+            approvals: None,
+            listeners: Vec::new(),
+        }
+    }
+}
+
+/// How calls wait for a person.
+#[derive(Clone)]
+pub struct Approvals {
+    /// What keeps the requests.
+    pub store: Arc<dyn ApprovalStore>,
+    /// How long a request waits before it ends as denied by nobody.
+    pub expire_after: Duration,
 }
 
 /// Executes calls of the tools in its registry.
@@ -33,16 +71,13 @@ pub struct PipelineConfig {
 /// There is no other way to a tool: its backend takes a [`ValidCall`], which only the gates and the validation make.
 pub struct Pipeline {
     registry: RegistryCell,
-    sink: Arc<dyn AuditSink>,
-    clock: Arc<dyn Clock>,
-    limits: Limits,
+    config: PipelineConfig,
 }
 
 impl Pipeline {
     /// A pipeline with an empty registry.
     pub fn new(config: PipelineConfig) -> Self {
-        let PipelineConfig { sink, clock, limits } = config;
-        Self { registry: RegistryCell::default(), sink, clock, limits }
+        Self { registry: RegistryCell::default(), config }
     }
 
     /// The registry whose tools it calls.
@@ -50,8 +85,10 @@ impl Pipeline {
         &self.registry
     }
 
-    /// Executes a call on this thread: gates, validation, approval, invocation, bounding. Exactly one record of it goes to the
+    /// Executes a call on this thread: gates, validation, rules, approval, invocation, bounding. Exactly one record of it goes to the
     /// audit sink, even where a panic of the host's own code goes through it.
+    ///
+    /// A call that needs a person is not run: it waits, and the same call gets what came of it once somebody has decided.
     ///
     /// # Errors
     ///
@@ -59,52 +96,144 @@ impl Pipeline {
     /// [`ReplyStatus::Failed`](crate::ReplyStatus::Failed).
     pub fn call(&self, request: &CallRequest<'_>) -> Result<Reply, CallError> {
         let registry = self.registry.load();
-        let mut audit = AuditScope::open(&*self.sink, &*self.clock, request, registry.generation());
-        let result = self.execute(request, &registry, &mut audit);
-        audit.close(&result);
-        result
+        let mut audit = self.open(request, &registry);
+        match self.admit(request, &registry, &mut audit) {
+            Ok(Admitted::Ready(call)) => {
+                let result = self.run(&call, None, &mut audit);
+                audit.close(&result);
+                result
+            }
+            Ok(waiting) => {
+                let result = self.ask(vec![waiting]).pop();
+                let result = result.unwrap_or_else(|| Err(not_registered(request, &registry)));
+                audit.delivered(&result);
+                result
+            }
+            Err(error) => {
+                let result = Err(error);
+                audit.close(&result);
+                result
+            }
+        }
     }
 
-    fn execute<'a>(
+    /// Executes the calls of one turn of a model, in their order, with one result for each. Where any of them needs a person, none of
+    /// them runs before a decision, and one decision covers them all; only those that are refused anyway are refused at once.
+    pub fn turn(&self, requests: &[CallRequest<'_>]) -> Vec<Result<Reply, CallError>> {
+        let registry = self.registry.load();
+        let mut scopes: Vec<_> =
+            requests.iter().map(|request| Some(self.open(request, &registry))).collect();
+        let mut admitted = Vec::new();
+        let mut results: Vec<Option<Result<Reply, CallError>>> = Vec::new();
+        for (request, scope) in requests.iter().zip(&mut scopes) {
+            let Some(audit) = scope else { continue };
+            match self.admit(request, &registry, audit) {
+                Ok(call) => {
+                    admitted.push(call);
+                    results.push(None);
+                }
+                Err(error) => results.push(Some(Err(error))),
+            }
+        }
+        let ready = admitted.iter().all(|call| matches!(call, Admitted::Ready(_)));
+        let mut asked = if ready { Vec::new() } else { self.ask(admitted.clone()) }.into_iter();
+        let mut admitted = admitted.into_iter();
+        let end = |(result, scope): (&mut Option<_>, &mut Option<AuditScope<'_>>)| {
+            let Some(mut audit) = scope.take() else { return };
+            match (&result, ready) {
+                (Some(refused), _) => audit.close(refused),
+                (None, true) => {
+                    if let Some(Admitted::Ready(call)) = admitted.next() {
+                        let ran = self.run(&call, None, &mut audit);
+                        audit.close(&ran);
+                        *result = Some(ran);
+                    }
+                }
+                (None, false) => {
+                    if let Some(answer) = asked.next() {
+                        audit.delivered(&answer);
+                        *result = Some(answer);
+                    }
+                }
+            }
+        };
+        results.iter_mut().zip(&mut scopes).for_each(end);
+        results.into_iter().flatten().collect()
+    }
+
+    fn open<'a>(&'a self, request: &'a CallRequest<'a>, registry: &Registry) -> AuditScope<'a> {
+        let PipelineConfig { sink, clock, .. } = &self.config;
+        AuditScope::open(&**sink, &**clock, request, registry.generation())
+    }
+
+    /// Takes a call through gates, validation and rules, and says whether it can run or needs a person.
+    fn admit<'a>(
         &self,
         request: &'a CallRequest<'a>,
         registry: &'a Registry,
         audit: &mut AuditScope<'a>,
-    ) -> Result<Reply, CallError> {
+    ) -> Result<Admitted<'a>, CallError> {
         let entry = registry.get(request.tool()).map(|entry| &**entry);
         if let Some(entry) = entry {
             audit.found(entry);
         }
-        let authorized = gate::authorize(entry, request)
+        let (authorized, observed) = gate::authorize(entry, request)
             .map_err(|reason| denied(reason, entry, request, registry))?;
-        let call = validate(authorized, &self.limits)?;
-        approve(&call)?;
-        let raw = invoke(&call)?;
-        audit.returned(raw.text.len() + raw.rest.len());
-        let bounded = bound(raw, &self.limits).and_then(|reply| promised(reply, call.definition()));
-        bounded.map_err(|source| {
-            let (tool, provider) = named(call.entry());
-            CallError::Reply { tool, provider, source }
+        audit.observed(observed);
+        self.check(authorized)
+    }
+
+    /// What is left of admitting a call once the gates have let it through.
+    fn check<'a>(&self, authorized: Authorized<'a>) -> Result<Admitted<'a>, CallError> {
+        let limit = self.config.limits.argument_bytes;
+        let entry = authorized.entry();
+        let refused = |error| arguments_refused(error, entry);
+        if let Some(input) = &entry.definition().declarations().input
+            && !entry.needs_approval()
+        {
+            let given = arguments::before_input(authorized, limit, input).map_err(refused)?;
+            return Ok(Admitted::NeedsInput { authorized, given });
+        }
+        let call = arguments::validate(authorized, limit).map_err(refused)?;
+        self.judge(&call)?;
+        Ok(if entry.needs_approval() {
+            Admitted::NeedsApproval(call)
+        } else {
+            Admitted::Ready(call)
+        })
+    }
+
+    /// Asks the host's rules about the final arguments of a call.
+    fn judge(&self, call: &ValidCall<'_>) -> Result<(), CallError> {
+        self.config.rules.judge(call).map_err(|source| {
+            let tool = call.definition().name().clone();
+            CallError::Rule { tool, source }
         })
     }
 }
 
-/// Holds a reply to the output schema of its tool: clients refuse a result that does not keep the promise. A structured result that was
-/// left out for its size is no fault of the tool.
-fn promised(reply: Reply, tool: &ToolDefinition) -> Result<Reply, ReplyError> {
-    let broken =
-        |problem: String| ReplyError::Output { problem: excerpt(&problem, 200).into_owned() };
-    let validator = tool.output_validator().map_err(|error| broken(error.to_string()))?;
-    let (Some(validator), ReplyStatus::Ok) = (validator, reply.status()) else { return Ok(reply) };
-    let problem = match reply.structured() {
-        None if reply.truncated() => return Ok(reply),
-        None => Some("expected one, found none".to_owned()),
-        Some(structured) => match serde_json::from_str(structured.get()) {
-            Ok(value) => validator.first_error(&value).map(|error| error.to_string()),
-            Err(error) => Some(error.to_string()),
-        },
-    };
-    problem.map_or(Ok(reply), |problem| Err(broken(problem)))
+/// A call that nothing refuses.
+#[derive(Clone)]
+enum Admitted<'a> {
+    /// It can run.
+    Ready(ValidCall<'a>),
+    /// A person must approve it.
+    NeedsApproval(ValidCall<'a>),
+    /// A person must type the rest of its arguments in; this is what the agent gave.
+    NeedsInput { authorized: Authorized<'a>, given: serde_json::Value },
+}
+
+impl<'a> Admitted<'a> {
+    fn authorized(&self) -> Authorized<'a> {
+        match self {
+            Self::Ready(call) | Self::NeedsApproval(call) => call.authorized(),
+            Self::NeedsInput { authorized, .. } => *authorized,
+        }
+    }
+
+    fn entry(&self) -> &'a Entry {
+        self.authorized().entry()
+    }
 }
 
 fn denied(
@@ -115,42 +244,22 @@ fn denied(
 ) -> CallError {
     match entry {
         Some(entry) => CallError::Denied { tool: entry.definition().name().clone(), reason },
-        None => {
-            let tool = excerpt(request.tool(), 80).into_owned();
-            let nearest = gate::nearest(registry, request.caller(), &tool);
-            CallError::NotRegistered { tool, nearest }
-        }
+        None => not_registered(request, registry),
     }
 }
 
-fn validate<'a>(authorized: Authorized<'a>, limits: &Limits) -> Result<ValidCall<'a>, CallError> {
-    arguments::validate(authorized, limits.argument_bytes).map_err(|error| {
-        let (tool, provider) = named(authorized.entry());
-        match error {
-            ArgumentsError::Schema(source) => CallError::Schema { tool, provider, source },
-            source => CallError::Arguments { tool, source },
-        }
-    })
+fn not_registered(request: &CallRequest<'_>, registry: &Registry) -> CallError {
+    let tool = excerpt(request.tool(), 80).into_owned();
+    let nearest = gate::nearest(registry, request.caller(), &tool);
+    CallError::NotRegistered { tool, nearest }
 }
 
-/// Refuses what a person must approve first.
-fn approve(call: &ValidCall<'_>) -> Result<(), CallError> {
-    if call.definition().declarations().needs_approval() {
-        return Err(CallError::ApprovalRequired { tool: call.definition().name().clone() });
+fn arguments_refused(error: ArgumentsError, entry: &Entry) -> CallError {
+    let (tool, provider) = named(entry);
+    match error {
+        ArgumentsError::Schema(source) => CallError::Schema { tool, provider, source },
+        source => CallError::Arguments { tool, source },
     }
-    Ok(())
-}
-
-/// Executes the call, unless nobody wants it any more.
-fn invoke(call: &ValidCall<'_>) -> Result<RawReply, CallError> {
-    let result = match call.is_cancelled() {
-        true => Err(BackendError::Cancelled),
-        false => call.entry().backend().invoke(call),
-    };
-    result.map_err(|source| {
-        let (tool, provider) = named(call.entry());
-        CallError::Backend { tool, provider, source }
-    })
 }
 
 fn named(entry: &Entry) -> (ToolName, ProviderId) {

@@ -8,7 +8,7 @@ use std::{
     time::Duration,
 };
 
-use crate::caller::Caller;
+use crate::{caller::Caller, history::RunHistory};
 
 /// A request to call a tool.
 ///
@@ -28,12 +28,21 @@ pub struct CallRequest<'a> {
     deadline: Option<Duration>,
     cancel: Option<&'a CancelToken>,
     progress: Option<&'a Arc<dyn ProgressSink>>,
+    history: Option<&'a RunHistory>,
 }
 
 impl<'a> CallRequest<'a> {
     /// A call of the tool of this name or alias with these arguments, a JSON text; an empty text means no arguments.
     pub fn new(tool: &'a str, arguments: &'a str, caller: &'a Caller) -> Self {
-        Self { tool, arguments, caller, deadline: None, cancel: None, progress: None }
+        Self {
+            tool,
+            arguments,
+            caller,
+            deadline: None,
+            cancel: None,
+            progress: None,
+            history: None,
+        }
     }
 
     /// The call with this much time left.
@@ -53,6 +62,13 @@ impl<'a> CallRequest<'a> {
     #[must_use]
     pub fn with_progress(self, progress: &'a Arc<dyn ProgressSink>) -> Self {
         Self { progress: Some(progress), ..self }
+    }
+
+    /// The call as one of this run: rules may judge by its earlier calls, and it becomes one of them. Without a history, a rule that needs
+    /// one refuses the call.
+    #[must_use]
+    pub fn with_history(self, history: &'a RunHistory) -> Self {
+        Self { history: Some(history), ..self }
     }
 
     /// The tool as requested: any text.
@@ -83,6 +99,11 @@ impl<'a> CallRequest<'a> {
     /// Where the call's progress goes.
     pub fn progress(&self) -> Option<&'a Arc<dyn ProgressSink>> {
         self.progress
+    }
+
+    /// What the run has called so far.
+    pub fn history(&self) -> Option<&'a RunHistory> {
+        self.history
     }
 
     /// Whether whoever asked for the call no longer wants it.

@@ -1,6 +1,12 @@
 //! The JSON Schema of a tool's arguments or result: raw text until a validator is compiled from it.
 
-use std::{cmp::Ordering, collections::BTreeSet, fmt, sync::Arc};
+use std::{
+    cmp::Ordering,
+    collections::BTreeSet,
+    fmt,
+    hash::{Hash, Hasher},
+    sync::Arc,
+};
 
 use jsonschema::{PatternOptions, ValidationError};
 use serde::{
@@ -165,6 +171,12 @@ impl Eq for Schema {}
 impl PartialOrd for Schema {
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
         Some(self.cmp(other))
+    }
+}
+
+impl Hash for Schema {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.as_str().hash(state);
     }
 }
 

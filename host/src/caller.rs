@@ -57,7 +57,7 @@ mod tests {
 
     fn agents(names: &[&str]) -> BTreeMap<AgentName, Agent> {
         let names = names.iter().map(|name| name.parse::<AgentName>().unwrap());
-        names.map(|name| (name.clone(), Agent::new(name, BTreeMap::new()))).collect()
+        names.map(|name| (name.clone(), Agent::new(name))).collect()
     }
 
     fn args(agent: Option<&str>, user: Option<&str>) -> CallerArgs {
@@ -75,7 +75,7 @@ mod tests {
             let caller = caller(&args, &agents(&["tutor"])).unwrap();
             assert_eq!(caller.label(), label);
             assert!(!caller.actor().is_admin());
-            assert_eq!(caller.agent().map(Agent::name), args.agent.as_ref());
+            assert_eq!(caller.agent().map(|agent| &agent.name), args.agent.as_ref());
         }
     }
 

@@ -165,14 +165,14 @@ fn warn_about_agent(caller: &Caller, toolbay: &Toolbay) {
     let known = |name: &ToolName| {
         registry.get(name.as_str()).is_some() || declared().any(|tool| tool.name == *name)
     };
-    for name in agent.tool_config().keys().filter(|name| !known(name)) {
+    for name in agent.tool_config.keys().filter(|name| !known(name)) {
         let near = nearest(name.as_str(), declared().map(|tool| tool.name.as_str()));
         let near = near.map(|near| format!("; did you mean {near:?}?")).unwrap_or_default();
         report::warning(&format!(
             "{} sets {:?} for agent {:?}, which is no tool{near}",
             config::FILE_NAME,
             name.as_str(),
-            agent.name().as_str()
+            agent.name.as_str()
         ));
     }
 }

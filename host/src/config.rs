@@ -77,7 +77,7 @@ impl HostConfig {
             let name = name.into_inner();
             let tools = agent.tools.into_iter();
             let tools = tools.map(|(tool, table)| (tool.into_inner(), table.into_raw())).collect();
-            (name.clone(), Agent::new(name, tools))
+            (name.clone(), Agent { tool_config: tools, ..Agent::new(name) })
         });
         let log_level = log.level.map_or(LevelFilter::Warn, LevelFilter::from);
         Ok(Self { agents: agents.collect(), loader, log_level })
@@ -131,7 +131,7 @@ mod tests {
         let limits = Limits { text_bytes: 1, argument_bytes: 2, media_bytes: 3, artifact_bytes: 4 };
         assert_eq!(loader.limits, limits);
         assert_eq!(loader.audit, AuditConfig { max_file_len: 5, keep: 6 });
-        assert_eq!(agents["tutor"].tool_config()["search"].get(), r#"{"limit":3}"#);
+        assert_eq!(agents["tutor"].tool_config["search"].get(), r#"{"limit":3}"#);
         assert_eq!(log_level, LevelFilter::Debug);
     }
 

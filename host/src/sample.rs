@@ -4,9 +4,10 @@ use std::{sync::Arc, time::Duration};
 
 use serde_json::Value;
 use toolbay_loader::{
-    Actor, AuditRecord, AuditSink, BackendError, CallError, CallRequest, Caller, Clock,
-    Declarations, DefinitionParts, Effect, Limits, Offer, OfferedTool, Pipeline, PipelineConfig,
-    Plan, ProviderId, RawReply, Reply, ReplyStatus, Schema, ToolBackend, ToolDefinition, ValidCall,
+    Access, Actor, AuditError, AuditRecord, AuditSink, BackendError, CallError, CallRequest,
+    Caller, Clock, DecisionRecord, Declarations, DefinitionParts, Effect, Offer, OfferedTool,
+    Pipeline, PipelineConfig, Plan, ProviderId, RawReply, Reply, ReplyStatus, Schema, ToolBackend,
+    ToolDefinition, ValidCall,
 };
 
 struct Says(RawReply);
@@ -21,6 +22,10 @@ struct Nowhere;
 
 impl AuditSink for Nowhere {
     fn record(&self, _record: &AuditRecord<'_>) {}
+
+    fn decide(&self, _: &DecisionRecord<'_>) -> Result<(), AuditError> {
+        Ok(())
+    }
 }
 
 impl Clock for Nowhere {
@@ -63,12 +68,10 @@ pub(crate) fn call(raw: RawReply, tool: &str, arguments: &str) -> Result<Reply, 
         definition: Arc::new(definition.unwrap()),
         backend: Arc::new(Says(raw)),
     }];
-    let core = Offer { provider: ProviderId::core(), version: "1.0.0".to_owned(), tools };
-    let pipeline = Pipeline::new(PipelineConfig {
-        sink: Arc::new(Nowhere),
-        clock: Arc::new(Nowhere),
-        limits: Limits::default(),
-    });
-    pipeline.registry().replace(Plan::new(core, Vec::new()).unwrap().0.commit(1));
+    let core = Offer::new(ProviderId::core(), "1.0.0", tools);
+    let pipeline = Pipeline::new(PipelineConfig::new(Arc::new(Nowhere), Arc::new(Nowhere)));
+    pipeline
+        .registry()
+        .replace(Plan::new(core, Vec::new()).unwrap().0.commit(1, &Access::default()));
     pipeline.call(&CallRequest::new(tool, arguments, &Caller::new(Actor::Anonymous)))
 }

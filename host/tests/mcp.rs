@@ -94,11 +94,7 @@ fn config(home: &Path, worker: &Arc<Worker>) -> Config {
         backend: Arc::clone(worker) as Arc<dyn ToolBackend>,
     });
     let mut config = Config::new(home);
-    config.core = Some(Offer {
-        provider: ProviderId::core(),
-        version: "1.0.0".to_owned(),
-        tools: tools.into(),
-    });
+    config.core = Some(Offer::new(ProviderId::core(), "1.0.0", tools.into()));
     config
 }
 

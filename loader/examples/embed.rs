@@ -88,8 +88,7 @@ fn own_tools() -> Result<Offer, Box<dyn Error>> {
         },
     })?;
     let tool = OfferedTool { definition: Arc::new(definition), backend: Arc::new(HostVersion) };
-    let version = env!("CARGO_PKG_VERSION").to_owned();
-    Ok(Offer { provider: ProviderId::core(), version, tools: vec![tool] })
+    Ok(Offer::new(ProviderId::core(), env!("CARGO_PKG_VERSION"), vec![tool]))
 }
 
 struct HostVersion;

@@ -11,7 +11,7 @@ mod pending;
 use std::{path::Path, sync::Arc, thread::JoinHandle, time::Duration};
 
 use parking_lot::{Condvar, Mutex};
-use toolbay_core::{AuditRecord, AuditSink, Effect};
+use toolbay_core::{AuditError, AuditRecord, AuditSink, DecisionRecord, Effect};
 
 use self::{file::LogFile, line::Encoder, pending::Pending};
 use crate::{config::AuditConfig, error::OpenError, store::private_dir};
@@ -95,6 +95,10 @@ impl AuditSink for AuditLog {
         } else if count == 1 || count == MANY {
             self.shared.wake.notify_one();
         }
+    }
+
+    fn decide(&self, _decision: &DecisionRecord<'_>) -> Result<(), AuditError> {
+        Err(AuditError::from(std::io::Error::from(std::io::ErrorKind::Unsupported)))
     }
 }
 

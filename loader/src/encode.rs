@@ -23,7 +23,7 @@ pub(crate) fn caller(caller: &Caller) -> Vec<u8> {
     });
     let context = wire::Context {
         actor,
-        agent: caller.agent().map(|agent| agent.name().as_str().into()),
+        agent: caller.agent().map(|agent| agent.name.as_str().into()),
         run: caller.run().map(|run| run.as_str().into()),
         attachments: attachments.collect(),
     };
@@ -45,7 +45,7 @@ mod tests {
     #[test]
     fn a_plugin_reads_the_caller_that_the_host_named() {
         let ada = Caller::new(Actor::User { name: "ada".parse().unwrap(), admin: true })
-            .with_agent(Agent::new("helper".parse().unwrap(), Default::default()))
+            .with_agent(Agent::new("helper".parse().unwrap()))
             .with_run("run-7".parse().unwrap())
             .with_attachments(vec![Attachment {
                 name: "a \"b\".png".to_owned(),

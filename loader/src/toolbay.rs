@@ -4,8 +4,8 @@ use std::{path::PathBuf, sync::Arc};
 
 use parking_lot::Mutex;
 use toolbay_core::{
-    CallError, CallRequest, Caller, Collision, Entry, Offer, OfferedTool, Pipeline, PipelineConfig,
-    Plan, PlanError, ProviderId, Registry, Reply, ToolName, offered,
+    Access, CallError, CallRequest, Caller, Collision, Entry, Offer, OfferedTool, Pipeline,
+    PipelineConfig, Plan, PlanError, ProviderId, Registry, Reply, ToolName, offered,
 };
 
 use crate::{
@@ -101,9 +101,8 @@ impl Toolbay {
         }
         let audit = AuditLog::open(&config.home.join("audit"), config.audit.clone())?;
         let pipeline = Pipeline::new(PipelineConfig {
-            sink: Arc::new(audit),
-            clock: Arc::new(SystemClock),
             limits: config.limits.clone(),
+            ..PipelineConfig::new(Arc::new(audit), Arc::new(SystemClock))
         });
         let toolbay = Self {
             file: RegistryFile::new(config.home.clone()),
@@ -136,7 +135,7 @@ impl Toolbay {
         let Written { generation, identity } = self.file.replace(registered)?;
         let state = State { identity: Some(identity), problem: None, providers };
         let status = statuses(&state.providers);
-        let old = self.replace(plan.commit(generation), state);
+        let old = self.replace(plan.commit(generation, &Access::default()), state);
         drop(replacing);
         // What is no longer registered ends here, with the vendor's own code: no lock is held that others wait for.
         drop((old, there));
@@ -178,7 +177,7 @@ impl Toolbay {
             log::debug!("{collision}");
         }
         let state = State { identity, problem: reading.problem.map(Arc::new), providers };
-        let old = self.replace(plan.commit(reading.contents.generation), state);
+        let old = self.replace(plan.commit(reading.contents.generation, &Access::default()), state);
         drop(replacing);
         drop((old, there));
         Ok(true)
@@ -231,11 +230,9 @@ impl Toolbay {
     }
 
     fn plan(&self, providers: &[Arc<PluginProvider>]) -> Result<(Plan, Vec<Collision>), PlanError> {
-        let core = self.config.core.clone().unwrap_or_else(|| Offer {
-            provider: ProviderId::core(),
-            version: env!("CARGO_PKG_VERSION").to_owned(),
-            tools: Vec::new(),
-        });
+        let version = env!("CARGO_PKG_VERSION");
+        let own = self.config.core.clone();
+        let core = own.unwrap_or_else(|| Offer::new(ProviderId::core(), version, Vec::new()));
         Plan::new(core, providers.iter().map(offer).collect())
     }
 }
@@ -252,11 +249,8 @@ fn offer(provider: &Arc<PluginProvider>) -> Offer {
         definition: Arc::clone(definition),
         backend: Arc::new(PluginBackend(Arc::clone(provider))),
     });
-    Offer {
-        provider: registered.id.clone(),
-        version: registered.version.to_string(),
-        tools: tools.collect(),
-    }
+    let (id, version) = (registered.id.clone(), registered.version.to_string());
+    Offer { content: registered.hash.to_string(), ..Offer::new(id, version, tools.collect()) }
 }
 
 fn statuses(providers: &[Arc<PluginProvider>]) -> Vec<ProviderStatus> {

@@ -7,7 +7,7 @@ use parking_lot::Mutex;
 use serde_json::{Value, json, value::RawValue};
 use toolbay_loader::{
     Actor, Agent, Attachment, CallRequest, Caller, CancelToken, Progress, ProgressSink,
-    ReplyStatus, Toolbay,
+    ReplyStatus, Toolbay, TrustZone,
 };
 use toolbay_tests::Home;
 
@@ -17,7 +17,11 @@ fn whoami(toolbay: &Toolbay, request: &CallRequest<'_>) -> Value {
 
 fn agent_with(tool: &str, config: &str) -> Agent {
     let config = RawValue::from_string(config.to_owned()).unwrap();
-    Agent::new("helper".parse().unwrap(), BTreeMap::from([(tool.parse().unwrap(), config)]))
+    Agent {
+        tool_config: BTreeMap::from([(tool.parse().unwrap(), config)]),
+        zone: TrustZone::Local,
+        ..Agent::new("helper".parse().unwrap())
+    }
 }
 
 #[test]

@@ -2,13 +2,16 @@
 
 use std::{cmp::Ordering, fmt, sync::Arc};
 
+use foldhash::HashMap;
 use thiserror::Error;
 
 use crate::{
+    access::Access,
     backend::ToolBackend,
+    declaration::Origin,
     definition::ToolDefinition,
     name::{ProviderId, ToolName},
-    registry::{Entry, Registry},
+    registry::{Entry, Provider, Registry},
 };
 
 /// The tools that one provider offers, in its own order.
@@ -18,8 +21,27 @@ pub struct Offer {
     pub provider: ProviderId,
     /// The provider's version.
     pub version: String,
+    /// What identifies the provider's code, such as its hash; the version where there is nothing better.
+    pub content: String,
+    /// Where the code comes from, in the host's judgement.
+    pub origin: Origin,
     /// The tools.
     pub tools: Vec<OfferedTool>,
+}
+
+impl Offer {
+    /// An offer of the host's own code, or of a plugin, whose version says which code it is.
+    ///
+    /// ```
+    /// use toolbay_core::{Offer, Origin, ProviderId};
+    ///
+    /// let offer = Offer::new(ProviderId::core(), "1.2.3", Vec::new());
+    /// assert_eq!((offer.content.as_str(), offer.origin), ("1.2.3", Origin::Local));
+    /// ```
+    pub fn new(provider: ProviderId, version: impl Into<String>, tools: Vec<OfferedTool>) -> Self {
+        let version = version.into();
+        Self { provider, content: version.clone(), version, origin: Origin::Local, tools }
+    }
 }
 
 /// A tool and what executes it.
@@ -126,7 +148,15 @@ pub enum Collision {
 /// alias is.
 #[derive(Debug)]
 pub struct Plan {
-    registry: Registry,
+    entries: Vec<Planned>,
+    /// Every name and alias that is taken, with the place of the tool that it leads to.
+    names: HashMap<ToolName, usize>,
+}
+
+#[derive(Debug)]
+struct Planned {
+    entry: Entry,
+    aliases: Vec<ToolName>,
 }
 
 impl Plan {
@@ -139,39 +169,84 @@ impl Plan {
         if !core.provider.is_core() {
             return Err(PlanError::NotCore { found: core.provider });
         }
-        let mut registry = Registry::default();
-        register_core(&mut registry, core)?;
-        let reserved = registry.len();
+        let mut plan = Self { entries: Vec::new(), names: HashMap::default() };
+        plan.register_core(core)?;
+        let reserved = plan.entries.len();
 
         let mut collisions = Vec::new();
         for offer in distinct(plugins, &mut collisions) {
-            register_plugin(&mut registry, offer, &mut collisions);
+            plan.register_plugin(offer, &mut collisions);
         }
-        register_aliases(&mut registry, reserved, &mut collisions);
-        Ok((Self { registry }, collisions))
+        plan.register_aliases(reserved, &mut collisions);
+        Ok((plan, collisions))
     }
 
-    /// Makes the registry of this generation.
-    pub fn commit(self, generation: u64) -> Registry {
-        Registry { generation, ..self.registry }
+    /// Makes the registry of this generation, with the tools on and off as administrators decided.
+    pub fn commit(self, generation: u64, access: &Access) -> Registry {
+        let entries = self
+            .entries
+            .into_iter()
+            .map(|Planned { entry, aliases }| Entry { aliases: aliases.into(), ..entry });
+        Registry::new(generation, entries, access)
     }
-}
 
-fn register_core(registry: &mut Registry, core: Offer) -> Result<(), PlanError> {
-    for entry in entries(core) {
-        let tool = entry.definition().name();
-        for name in std::iter::once(tool).chain(entry.definition().aliases()) {
-            if let Some(owner) = registry.by_name.insert(name.clone(), Arc::clone(&entry)) {
-                return Err(PlanError::DuplicateCoreName {
-                    name: name.clone(),
-                    first: owner.definition().name().clone(),
-                    second: tool.clone(),
+    fn register_core(&mut self, core: Offer) -> Result<(), PlanError> {
+        for entry in entries(core) {
+            let tool = entry.definition().name().clone();
+            let aliases = entry.definition().aliases().to_vec();
+            for name in std::iter::once(&tool).chain(&aliases) {
+                if let Some(owner) = self.names.insert(name.clone(), self.entries.len()) {
+                    let first = self.entries.get(owner).map(|planned| &planned.entry);
+                    let first = first.unwrap_or(&entry).definition().name().clone();
+                    let name = name.clone();
+                    return Err(PlanError::DuplicateCoreName { name, first, second: tool });
+                }
+            }
+            self.entries.push(Planned { entry, aliases });
+        }
+        Ok(())
+    }
+
+    fn register_plugin(&mut self, offer: Offer, collisions: &mut Vec<Collision>) {
+        for entry in entries(offer) {
+            let tool = entry.definition().name();
+            if let Some(&owner) = self.names.get(tool) {
+                collisions.push(Collision::Tool {
+                    tool: tool.clone(),
+                    kept: self.entries[owner].entry.provider().clone(),
+                    skipped: entry.provider().clone(),
                 });
+                continue;
+            }
+            self.names.insert(tool.clone(), self.entries.len());
+            self.entries.push(Planned { entry, aliases: Vec::new() });
+        }
+    }
+
+    /// Adds the aliases of the plugins' tools, which stand after the first `reserved`.
+    fn register_aliases(&mut self, reserved: usize, collisions: &mut Vec<Collision>) {
+        for at in reserved..self.entries.len() {
+            let entry = self.entries[at].entry.clone();
+            for alias in entry.definition().aliases() {
+                match self.names.get(alias) {
+                    None => {
+                        self.names.insert(alias.clone(), at);
+                        self.entries[at].aliases.push(alias.clone());
+                    }
+                    Some(&owner) => {
+                        let owner = &self.entries[owner].entry;
+                        collisions.push(Collision::Alias {
+                            alias: alias.clone(),
+                            tool: entry.definition().name().clone(),
+                            skipped: entry.provider().clone(),
+                            owner: owner.definition().name().clone(),
+                            kept: owner.provider().clone(),
+                        });
+                    }
+                }
             }
         }
-        registry.entries.push(entry);
     }
-    Ok(())
 }
 
 /// The offers by provider id, with one for each and none that claims to be core.
@@ -206,51 +281,13 @@ fn by_identity(one: &Offer, other: &Offer) -> Ordering {
         .then_with(|| definitions(one).cmp(definitions(other)))
 }
 
-fn register_plugin(registry: &mut Registry, offer: Offer, collisions: &mut Vec<Collision>) {
-    for entry in entries(offer) {
-        let tool = entry.definition().name();
-        if let Some(owner) = registry.by_name.get(tool) {
-            collisions.push(Collision::Tool {
-                tool: tool.clone(),
-                kept: owner.provider().clone(),
-                skipped: entry.provider().clone(),
-            });
-            continue;
-        }
-        registry.by_name.insert(tool.clone(), Arc::clone(&entry));
-        registry.entries.push(entry);
-    }
-}
-
-/// Adds the aliases of the plugins' tools, which stand after the first `reserved`.
-fn register_aliases(registry: &mut Registry, reserved: usize, collisions: &mut Vec<Collision>) {
-    for entry in registry.entries.iter().skip(reserved) {
-        for alias in entry.definition().aliases() {
-            match registry.by_name.get(alias) {
-                None => {
-                    registry.by_name.insert(alias.clone(), Arc::clone(entry));
-                }
-                Some(owner) => collisions.push(Collision::Alias {
-                    alias: alias.clone(),
-                    tool: entry.definition().name().clone(),
-                    skipped: entry.provider().clone(),
-                    owner: owner.definition().name().clone(),
-                    kept: owner.provider().clone(),
-                }),
-            }
-        }
-    }
-}
-
-fn entries(offer: Offer) -> impl Iterator<Item = Arc<Entry>> {
-    let Offer { provider, version, tools } = offer;
-    let version: Arc<str> = Arc::from(version);
+fn entries(offer: Offer) -> impl Iterator<Item = Entry> {
+    let Offer { provider, version, content, origin, tools } = offer;
+    let provider = Arc::new(Provider { id: provider, version, content, origin });
     tools.into_iter().map(move |OfferedTool { definition, backend }| {
-        Arc::new(Entry {
-            definition,
-            provider: provider.clone(),
-            provider_version: Arc::clone(&version),
-            backend,
-        })
+        let availability =
+            Access::default().availability(&definition, &provider.id, std::iter::empty());
+        let provider = Arc::clone(&provider);
+        Entry { definition, provider, aliases: Arc::default(), availability, backend }
     })
 }

@@ -9,7 +9,7 @@ use std::{
 use serde_json::value::RawValue;
 use toolbay_core::{
     Agent, ArgumentsError, CallError, CallRequest, CancelToken, Limits, Offer, Progress,
-    ProgressSink, RawReply, ReplyStatus,
+    ProgressSink, RawReply, ReplyStatus, TrustZone,
 };
 
 use crate::fixture::{Bench, Fake, anonymous, offer, offered, with_aliases, with_schema};
@@ -295,7 +295,8 @@ fn an_agents_settings_reach_the_tool_unchanged_also_under_a_former_name() {
                 (name.parse().unwrap(), RawValue::from_string(json.to_owned()).unwrap())
             })
             .collect();
-        let caller = anonymous().with_agent(Agent::new("bot".parse().unwrap(), tool_config));
+        let bot = Agent::new("bot".parse().unwrap());
+        let caller = anonymous().with_agent(Agent { tool_config, zone: TrustZone::Local, ..bot });
         let bench = Bench::of(with_aliases("new", &["old"]), backend());
         let reply = bench.pipeline.call(&CallRequest::new("old", "", &caller)).unwrap();
         assert_eq!(reply.text().as_str(), expected);

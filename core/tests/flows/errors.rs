@@ -144,7 +144,7 @@ fn a_fault_of_the_hosts_own_tool_is_the_hosts() {
     let core =
         toolbay_core::Offer { tools: vec![offered(reader("own"), backend)], ..offer("core", []) };
     let (plan, _) = toolbay_core::Plan::new(core, vec![]).unwrap();
-    bench.pipeline.registry().replace(plan.commit(8));
+    bench.pipeline.registry().replace(plan.commit(8, &toolbay_core::Access::default()));
     let error = bench.call("own", "").unwrap_err();
     assert_eq!((error.party(), bench.record().outcome), (Party::Host, Outcome::Fault));
 }

@@ -9,10 +9,10 @@ use std::{
 };
 
 use toolbay_core::{
-    Actor, AuditRecord, AuditSink, BackendError, CallError, CallRequest, Caller, Clock,
-    Declarations, DefinitionParts, Effect, Limits, Offer, OfferedTool, Outcome, Pipeline,
-    PipelineConfig, Plan, RawReply, Reply, ReplyStatus, Schema, ToolBackend, ToolDefinition,
-    ValidCall,
+    Access, Actor, AuditError, AuditRecord, AuditSink, BackendError, CallError, CallRequest,
+    Caller, Clock, DecisionRecord, Declarations, DefinitionParts, Effect, Limits, Offer,
+    OfferedTool, Origin, Outcome, Pipeline, PipelineConfig, Plan, RawReply, Reply, ReplyStatus,
+    Schema, ToolBackend, ToolDefinition, ValidCall,
 };
 
 type Invoke = dyn Fn(&ValidCall<'_>) -> Result<RawReply, BackendError> + Send + Sync;
@@ -92,6 +92,8 @@ pub(crate) fn offer(
     Offer {
         provider: provider.parse().unwrap(),
         version: "1.0.0".to_owned(),
+        content: "1.0.0".to_owned(),
+        origin: Origin::Local,
         tools: tools.into_iter().map(|parts| offered(parts, Fake::says(provider))).collect(),
     }
 }
@@ -143,6 +145,10 @@ impl AuditSink for Records {
             generation: record.generation,
         });
     }
+
+    fn decide(&self, _: &DecisionRecord<'_>) -> Result<(), AuditError> {
+        Ok(())
+    }
 }
 
 /// A clock that is one second later at each reading.
@@ -169,10 +175,10 @@ impl Bench {
         let records = Arc::new(Records::default());
         let sink = Arc::clone(&records) as Arc<dyn AuditSink>;
         let clock = Arc::new(Counting::default());
-        let pipeline = Pipeline::new(PipelineConfig { sink, clock, limits });
+        let pipeline = Pipeline::new(PipelineConfig { limits, ..PipelineConfig::new(sink, clock) });
         let (plan, collisions) = Plan::new(offer("core", []), plugins).unwrap();
         assert_eq!(collisions, []);
-        pipeline.registry().replace(plan.commit(7));
+        pipeline.registry().replace(plan.commit(7, &Access::default()));
         Self { pipeline, records }
     }
 

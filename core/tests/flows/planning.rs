@@ -2,14 +2,14 @@
 
 use proptest::prelude::*;
 use toolbay_core::{
-    Collision, DefinitionParts, Offer, Plan, PlanError, ProviderId, Registry, ToolName,
+    Access, Collision, DefinitionParts, Offer, Plan, PlanError, ProviderId, Registry, ToolName,
 };
 
 use crate::fixture::{Fake, offer, offered, reader, with_aliases};
 
 fn plan(core: Offer, plugins: Vec<Offer>) -> (Registry, Vec<Collision>) {
     let (plan, collisions) = Plan::new(core, plugins).unwrap();
-    (plan.commit(1), collisions)
+    (plan.commit(1, &Access::default()), collisions)
 }
 
 /// The tools as `name@provider`, in order.
@@ -188,7 +188,7 @@ fn of_two_offers_of_one_provider_one_is_used_whatever_the_order() {
 fn one_bad_core_offer_changes_nothing() {
     let cell = toolbay_core::RegistryCell::default();
     let (plan, _) = Plan::new(offer("core", [reader("a")]), vec![]).unwrap();
-    cell.replace(plan.commit(3));
+    cell.replace(plan.commit(3, &Access::default()));
     assert!(Plan::new(offer("core", [reader("b"), reader("b")]), vec![]).is_err());
     assert_eq!((listed(&cell.load()), cell.load().generation()), (vec!["a@core".to_owned()], 3));
 }
@@ -198,7 +198,7 @@ fn who_holds_a_registry_keeps_it_while_the_next_one_comes() {
     let cell = toolbay_core::RegistryCell::default();
     let before = cell.load();
     let (plan, _) = Plan::new(offer("core", [reader("a")]), vec![]).unwrap();
-    cell.replace(plan.commit(1));
+    cell.replace(plan.commit(1, &Access::default()));
     assert!(before.is_empty() && before.generation() == 0);
     assert_eq!(cell.load().len(), 1);
 }

@@ -1,11 +1,9 @@
 //! `toolbay list`: the tools, and why some can't be used.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::sync::Arc;
 
 use serde::{Serialize, Serializer};
-use toolbay_loader::{
-    Caller, Decision, Entry, ProviderStatus, Registry, ToolName, decide, offered,
-};
+use toolbay_loader::{Caller, Decision, Entry, ProviderStatus, Registry, ToolName, offered};
 
 use crate::{
     caller::caller,
@@ -78,12 +76,11 @@ impl State {
     }
 
     fn of(entry: &Entry, caller: &Caller) -> Self {
-        match decide(Some(entry), caller) {
-            Decision::Denied(reason) => Self::Denied(reason.as_str()),
-            Decision::Allowed if entry.definition().declarations().needs_approval() => {
-                Self::NeedsApproval
-            }
-            Decision::Allowed => Self::Offered,
+        let decision = Decision::of(entry, caller);
+        match decision.reason.filter(|_| !decision.allowed) {
+            Some(reason) => Self::Denied(reason.as_str()),
+            None if entry.needs_approval() => Self::NeedsApproval,
+            None => Self::Offered,
         }
     }
 }
@@ -104,12 +101,9 @@ pub(super) fn list(
     warn_about_agent(&caller, &toolbay);
     let registry = toolbay.registry();
     let providers = toolbay.providers();
-    let aliases = aliases(&registry);
     let mut rows: Vec<ToolRow<'_>> = match args.all {
-        true => registry.iter().map(|entry| registered(entry, &caller, &aliases)).collect(),
-        false => {
-            offered(&registry, &caller).map(|entry| registered(entry, &caller, &aliases)).collect()
-        }
+        true => registry.iter().map(|entry| registered(entry, &caller)).collect(),
+        false => offered(&registry, &caller).map(|entry| registered(entry, &caller)).collect(),
     };
     if args.all {
         rows.extend(providers.iter().flat_map(|provider| left_out(provider, &registry)));
@@ -158,22 +152,7 @@ fn show(rows: &[ToolRow<'_>], all: bool, output: &mut Output) -> Result<(), Comm
     Ok(output.table(table)?)
 }
 
-/// The names that lead to each tool beside its own.
-fn aliases(registry: &Registry) -> BTreeMap<&str, Vec<&str>> {
-    let mut aliases: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
-    for (alias, entry) in registry.aliases() {
-        aliases.entry(entry.definition().name().as_str()).or_default().push(alias.as_str());
-    }
-    // The registry gives them in no order.
-    aliases.values_mut().for_each(|names| names.sort_unstable());
-    aliases
-}
-
-fn registered<'a>(
-    entry: &'a Arc<Entry>,
-    caller: &Caller,
-    aliases: &BTreeMap<&'a str, Vec<&'a str>>,
-) -> ToolRow<'a> {
+fn registered<'a>(entry: &'a Arc<Entry>, caller: &Caller) -> ToolRow<'a> {
     let definition = entry.definition();
     let name = definition.name().as_str();
     ToolRow {
@@ -182,7 +161,7 @@ fn registered<'a>(
         summary: definition.summary(),
         provider: entry.provider().as_str(),
         provider_version: entry.provider_version(),
-        aliases: aliases.get(name).cloned().unwrap_or_default(),
+        aliases: entry.names().skip(1).map(ToolName::as_str).collect(),
         state: State::of(entry, caller),
         declarations: DeclarationsRow::from(definition.declarations()),
         effect: effect_words(definition.declarations()),

@@ -3,7 +3,9 @@
 use std::path::Path;
 
 use serde::Serialize;
-use toolbay_loader::{Declarations, DeclaredTool, Effect, Party, RejectionReason, ToolName};
+use toolbay_loader::{
+    Declarations, DeclaredTool, Effect, Origin, Party, RejectionReason, ToolName,
+};
 
 /// What a tool's code declares.
 #[derive(Serialize)]
@@ -26,7 +28,7 @@ impl<'a> From<&'a Declarations> for DeclarationsRow<'a> {
             group: declarations.group.as_ref().map(|group| group.as_str()),
             requires_admin: declarations.requires_admin,
             enabled_by_default: declarations.enabled_by_default,
-            needs_approval: declarations.needs_approval(),
+            needs_approval: declarations.needs_approval(Origin::Local),
             egress: declarations.egress.as_str(),
             kind: declarations.kind.as_str(),
         }
@@ -105,6 +107,6 @@ pub(super) fn effect_words(declarations: &Declarations) -> String {
         Effect::IdempotentWrite => "writes, repeatable",
         Effect::NonIdempotentWrite => "writes",
     };
-    let approval = if declarations.needs_approval() { ", after approval" } else { "" };
+    let approval = if declarations.needs_approval(Origin::Local) { ", after approval" } else { "" };
     format!("{effect}{approval}")
 }

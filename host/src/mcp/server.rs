@@ -17,8 +17,8 @@ use tokio::{
     task,
 };
 use toolbay_loader::{
-    CallError, CallRequest, Caller, CancelToken, Decision, Party, ProgressSink, Reply, ToolName,
-    Toolbay, decide,
+    CallError, CallRequest, Caller, CancelToken, Party, ProgressSink, Reply, ToolName, Toolbay,
+    decide,
 };
 
 use crate::{
@@ -193,8 +193,7 @@ impl ServerHandler for McpServer {
     fn get_tool(&self, name: &str) -> Option<Tool> {
         let registry = self.shared.toolbay.registry();
         let entry = registry.get(name)?;
-        (decide(Some(entry), &self.shared.caller) == Decision::Allowed)
-            .then(|| tool(entry.definition()))
+        decide(&registry, &self.shared.caller, name).allowed.then(|| tool(entry.definition()))
     }
 
     /// An unknown name is a mistake of the client; everything else is a result that its model can read.

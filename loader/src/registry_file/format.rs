@@ -43,6 +43,10 @@ struct FileDeclared {
     requires_admin: bool,
     enabled_by_default: bool,
     requires_approval: bool,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    loop_budget: Option<u8>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    input: Option<Box<RawValue>>,
 }
 
 /// A tool of the declared ones that the provider listed, with what it says of it at run time.
@@ -134,6 +138,8 @@ fn declared_to_file(tool: &DeclaredTool) -> FileDeclared {
         requires_admin: declarations.requires_admin,
         enabled_by_default: declarations.enabled_by_default,
         requires_approval: declarations.requires_approval,
+        loop_budget: declarations.loop_budget,
+        input: declarations.input.as_ref().map(|schema| schema.as_raw().to_owned()),
     }
 }
 
@@ -152,6 +158,8 @@ fn declared_from_file(file: FileDeclared) -> Result<DeclaredTool, DecodeError> {
             requires_approval: file.requires_approval,
             egress: file.egress.parse()?,
             kind: file.kind.parse()?,
+            loop_budget: file.loop_budget,
+            input: file.input.map(|schema| Schema::parse(schema.get())).transpose()?,
         },
     })
 }

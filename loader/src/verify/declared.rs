@@ -92,6 +92,8 @@ fn declared(tool: &NoteTool) -> Result<DeclaredTool, Reason> {
             enabled_by_default: tool.enabled,
             egress: word(tool.egress.as_deref()).unwrap_or(strictest.egress),
             kind: word(tool.kind.as_deref()).unwrap_or(strictest.kind),
+            loop_budget: None,
+            input: None,
         },
     })
 }
@@ -121,7 +123,7 @@ fn mistake(code: &'static str, expected: &str, found: String) -> Reason {
 
 #[cfg(test)]
 mod tests {
-    use toolbay_core::DataClass;
+    use toolbay_core::{DataClass, Origin};
 
     use super::*;
 
@@ -167,10 +169,11 @@ mod tests {
         let asked = NoteTool { approval: true, ..reader.clone() };
         let (tools, _) = tools(&note(vec![reader, NoteTool { name: "asked".to_owned(), ..asked }]));
         assert!(
-            !tools[0].declarations.needs_approval() && tools[0].declarations.enabled_by_default
+            !tools[0].declarations.needs_approval(Origin::Local)
+                && tools[0].declarations.enabled_by_default
         );
         assert_eq!(tools[0].declarations.data_class, DataClass::PublicContent);
-        assert!(tools[1].declarations.needs_approval());
+        assert!(tools[1].declarations.needs_approval(Origin::Local));
     }
 
     #[test]

@@ -1,0 +1,127 @@
+//! A tool as it was when somebody last looked at it: an update that lets it do more is held back until they look again.
+
+use std::fmt;
+
+use crate::{
+    declaration::{Declarations, Origin},
+    definition::ToolDefinition,
+    excerpt::excerpt,
+    name::ToolName,
+    schema::Schema,
+};
+
+/// What of a tool was reviewed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Pin {
+    /// Its name at that time.
+    pub name: ToolName,
+    /// What the model read of it.
+    pub description: String,
+    /// The schema of its arguments.
+    pub schema: Schema,
+    /// What its code declared.
+    pub declarations: Declarations,
+}
+
+/// One difference between a tool and its [`Pin`].
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Change {
+    /// What differs, such as `effect`.
+    pub field: &'static str,
+    /// What it was.
+    pub before: String,
+    /// What it is.
+    pub after: String,
+    /// Whether the tool may do more by it, so that somebody must look at it first.
+    pub widens: bool,
+}
+
+impl fmt::Display for Change {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (before, after) = (excerpt(&self.before, 200), excerpt(&self.after, 200));
+        write!(f, "{}: {before} is now {after}", self.field)
+    }
+}
+
+impl Pin {
+    /// The tool as it is now.
+    pub fn of(tool: &ToolDefinition) -> Self {
+        Self {
+            name: tool.name().clone(),
+            description: tool.description().to_owned(),
+            schema: tool.schema().clone(),
+            declarations: tool.declarations().clone(),
+        }
+    }
+
+    /// Whether the tool may do more than it did when it was pinned.
+    pub fn is_widened_by(&self, tool: &ToolDefinition) -> bool {
+        *self != Self::of(tool) && self.changes(tool).iter().any(|change| change.widens)
+    }
+
+    /// Everything in which the tool differs from what was pinned.
+    ///
+    /// It is wider with a heavier effect, a higher class of data, other groups, a wider egress, fewer conditions or more repetitions;
+    /// with any other schema, since no rule tells the wider of two; and with any other description of a tool that writes, for the
+    /// description is what makes a model call it.
+    pub fn changes(&self, tool: &ToolDefinition) -> Vec<Change> {
+        let (old, new) = (&self.declarations, tool.declarations());
+        let writes = old.effect.is_write() || new.effect.is_write();
+        let mut changes = Changes::default();
+        changes.add("name", &self.name, tool.name(), false);
+        changes.add("description", &self.description, &tool.description(), writes);
+        changes.add("schema", &self.schema.as_str(), &tool.schema().as_str(), true);
+        changes.add("effect", &old.effect, &new.effect, new.effect > old.effect);
+        changes.add(
+            "data class",
+            &old.data_class,
+            &new.data_class,
+            new.data_class > old.data_class,
+        );
+        changes.add("group", &named(&old.group), &named(&new.group), true);
+        changes.add("egress", &old.egress, &new.egress, new.egress > old.egress);
+        changes.add("kind", &old.kind, &new.kind, false);
+        changes.add("loop budget", &budget(old), &budget(new), old.loop_budget.is_some());
+        changes.add("requires admin", &old.requires_admin, &new.requires_admin, old.requires_admin);
+        changes.add(
+            "enabled by default",
+            &old.enabled_by_default,
+            &new.enabled_by_default,
+            new.enabled_by_default,
+        );
+        let approval = |declared: &Declarations| declared.needs_approval(Origin::Local);
+        changes.add("needs approval", &approval(old), &approval(new), approval(old));
+        changes.add("input", &input(old), &input(new), true);
+        changes.0
+    }
+}
+
+#[derive(Default)]
+struct Changes(Vec<Change>);
+
+impl Changes {
+    fn add(
+        &mut self,
+        field: &'static str,
+        before: &(impl fmt::Display + PartialEq),
+        after: &(impl fmt::Display + PartialEq),
+        widens: bool,
+    ) {
+        let (before, after) = (before.to_string(), after.to_string());
+        if before != after {
+            self.0.push(Change { field, before, after, widens });
+        }
+    }
+}
+
+fn named(name: &Option<impl fmt::Display>) -> String {
+    name.as_ref().map_or_else(|| "none".to_owned(), ToString::to_string)
+}
+
+fn budget(declarations: &Declarations) -> String {
+    named(&declarations.loop_budget)
+}
+
+fn input(declarations: &Declarations) -> &str {
+    declarations.input.as_ref().map_or("none", Schema::as_str)
+}

@@ -1,0 +1,471 @@
+//! What a person decides about calls that wait, and what is done then.
+
+use serde_json::Value;
+
+use crate::{
+    approval::{
+        ApprovalError, CallResult, Claim, DecidedBy, Decider, Need, Owner, PendingCall,
+        PendingRequest, RequestState, Settled, StoredReply, StoredRequest,
+    },
+    arguments::{self, ArgumentsError, ValidCall},
+    audit::{DecisionKind, DecisionRecord},
+    backend::RawReply,
+    caller::{Actor, Caller},
+    canonical::canonical,
+    error::CallError,
+    excerpt::excerpt,
+    gate::{self, Reason, Verdict},
+    history::RunHistory,
+    name::{ApprovalId, ToolName},
+    pipeline::{Admitted, Approvals, Pipeline, suspend},
+    registry::{Entry, Registry},
+    reply::Reply,
+    request::CallRequest,
+};
+
+/// What came of a request that was approved: one result for each of its calls.
+#[derive(Debug)]
+pub struct Decided {
+    /// The request.
+    pub id: ApprovalId,
+    /// Each call's tool with its result.
+    pub results: Vec<(ToolName, Result<Reply, CallError>)>,
+}
+
+/// Who has asked, as the host knows them now: `None` where their agent is no more.
+type OwnerOf<'a> = &'a dyn Fn(&Owner) -> Option<Caller>;
+
+impl Pipeline {
+    /// Approves a request, and runs its calls under the identity of whoever asked.
+    ///
+    /// `seen` is the [digest](PendingRequest::digest) of what the decider has seen, or at least twelve of its first digits. `owner` makes
+    /// the caller again from the request, with its agent as it is now. In this order: the decider may decide about the request, and is
+    /// another person where the agent wants that; the request is claimed, so that of any number of approvals one goes on; it is what the
+    /// decider saw; the decider may use every tool that writes; the tools' code, their previews and the calls themselves are as they
+    /// were shown; the decision is recorded; then the calls run. A call that is not permitted any more is not run.
+    ///
+    /// # Errors
+    ///
+    /// [`ApprovalError`]: the request waits as before, unless the error says otherwise.
+    pub fn approve(
+        &self,
+        id: &ApprovalId,
+        seen: &str,
+        decider: &Decider,
+        owner: OwnerOf<'_>,
+    ) -> Result<Decided, ApprovalError> {
+        let opened = self.open_request(id, decider)?;
+        if !matches!(opened.request.need, Need::Approval) {
+            return Err(other_need(id, "an input", "an approval"));
+        }
+        let owner = owner_now(&opened, owner)?;
+        let service = matches!(decider.actor(), Actor::ServiceAccount { .. });
+        let four_eyes = owner.agent().is_some_and(|agent| agent.four_eyes);
+        if four_eyes && !service && decider.is(&opened.request.owner) {
+            let actor = decider.actor().to_string();
+            return Err(ApprovalError::SecondPerson { id: id.clone(), actor });
+        }
+        let claim = self.claim(id, seen)?;
+        let stored = claim.request().clone();
+        let registry = self.registry().load();
+        may_release(&stored.request, decider, &registry)?;
+        let history = history_of(&stored.request);
+        let requests = requests(&stored.request.calls, &owner, &history);
+        let calls = self.admit_again(&requests, &registry);
+        if let Some(fresh) = changed(&stored.request, &calls) {
+            let (request, stale) = fresh;
+            let named = |at: &usize| stored.request.calls.get(*at).map(|call| call.tool.clone());
+            let tools = stale.iter().filter_map(named).collect();
+            claim.restate(request, stale).map_err(store_failed(id))?;
+            return Err(ApprovalError::PreviewChanged { id: id.clone(), tools });
+        }
+        self.run_claimed(
+            claim,
+            &stored,
+            decider,
+            DecisionKind::Approve,
+            &requests,
+            calls,
+            &registry,
+        )
+    }
+
+    /// Denies a request: nothing of it runs, and whoever asked is told so.
+    ///
+    /// # Errors
+    ///
+    /// [`ApprovalError`]: the request waits as before.
+    pub fn deny(
+        &self,
+        id: &ApprovalId,
+        seen: &str,
+        decider: &Decider,
+    ) -> Result<(), ApprovalError> {
+        self.open_request(id, decider)?;
+        let claim = self.claim(id, seen)?;
+        let stored = claim.request().clone();
+        // Nothing runs, so that a log that takes no record is no reason to leave the request open.
+        let _ = self.record(&stored, decider, DecisionKind::Deny);
+        let by = match decider.is(&stored.request.owner) {
+            true => DecidedBy::Owner,
+            false => DecidedBy::Other,
+        };
+        let now = self.config.clock.now();
+        let who = decider.actor().to_string();
+        claim.settle(&who, now, Settled::Denied { by }).map_err(store_failed(id))
+    }
+
+    /// Types in what a request waits for, and runs its calls under the identity of whoever asked.
+    ///
+    /// `typed` is a JSON object. Of it, only what the input's schema declares is taken, and of that nothing is taken from the agent. An
+    /// input that does not fit is refused before anything else happens, and the request waits on.
+    ///
+    /// # Errors
+    ///
+    /// [`ApprovalError`]: the request waits as before.
+    pub fn submit(
+        &self,
+        id: &ApprovalId,
+        seen: &str,
+        decider: &Decider,
+        typed: &str,
+        owner: OwnerOf<'_>,
+    ) -> Result<Decided, ApprovalError> {
+        let opened = self.open_request(id, decider)?;
+        let Need::Input { call, schema } = opened.request.need.clone() else {
+            return Err(other_need(id, "an approval", "an input"));
+        };
+        let owner = owner_now(&opened, owner)?;
+        let typed: Value = serde_json::from_str(typed)
+            .map_err(|error| ApprovalError::InputForm { found: error.to_string() })?;
+        let overlay = |pending: &PendingCall| {
+            let given = serde_json::from_str(&pending.arguments).unwrap_or_default();
+            arguments::with_input(given, typed.clone(), &schema).map_err(input_refused)
+        };
+        opened.request.calls.get(call).map(overlay).transpose()?;
+
+        let claim = self.claim(id, seen)?;
+        let stored = claim.request().clone();
+        let registry = self.registry().load();
+        may_submit(&stored.request, decider, &registry)?;
+        let mut calls = stored.request.calls.clone();
+        if let Some(pending) = calls.get_mut(call) {
+            pending.arguments = canonical(&overlay(pending)?);
+        }
+        let history = history_of(&stored.request);
+        let requests = requests(&calls, &owner, &history);
+        let mut admitted = self.admit_again(&requests, &registry);
+        if let (Some(admitted), Some(request)) = (admitted.get_mut(call), requests.get(call)) {
+            *admitted = self.completed(request, &registry);
+        }
+        self.run_claimed(
+            claim,
+            &stored,
+            decider,
+            DecisionKind::Submit,
+            &requests,
+            admitted,
+            &registry,
+        )
+    }
+
+    fn approvals(&self) -> Result<&Approvals, ApprovalError> {
+        self.config.approvals.as_ref().ok_or(ApprovalError::NoStore)
+    }
+
+    /// The request, where it waits and the decider may decide about it.
+    fn open_request(
+        &self,
+        id: &ApprovalId,
+        decider: &Decider,
+    ) -> Result<StoredRequest, ApprovalError> {
+        let now = self.config.clock.now();
+        let stored = self.approvals()?.store.get(id, now).map_err(store_failed(id))?;
+        let stored = stored.ok_or_else(|| ApprovalError::NotFound { id: id.clone() })?;
+        if !stored.is_waiting(now) {
+            return Err(ApprovalError::NotWaiting { id: id.clone(), found: found(&stored.state) });
+        }
+        if !decider.may_decide(&stored.request.owner) {
+            let actor = decider.actor().to_string();
+            return Err(ApprovalError::NotPermitted { id: id.clone(), actor });
+        }
+        Ok(stored)
+    }
+
+    /// The claim on the request, where it is the one that was seen.
+    fn claim(&self, id: &ApprovalId, seen: &str) -> Result<Box<dyn Claim + '_>, ApprovalError> {
+        let now = self.config.clock.now();
+        let claimed = self.approvals()?.store.claim(id, now);
+        let claim = claimed.map_err(|error| ApprovalError::of_claim(id, error))?;
+        let digest = claim.request().request.digest();
+        if digest.is_named_by(seen) {
+            return Ok(claim);
+        }
+        let (expected, found) = (digest.to_string(), excerpt(seen, 80).into_owned());
+        Err(ApprovalError::Stale { id: id.clone(), expected, found })
+    }
+
+    /// Takes the calls through gates, validation and rules once more.
+    fn admit_again<'a>(
+        &'a self,
+        requests: &'a [CallRequest<'a>],
+        registry: &'a Registry,
+    ) -> Vec<Result<Admitted<'a>, CallError>> {
+        let admit =
+            |request| self.admit(request, registry, &mut self.open(request, registry).quiet());
+        requests.iter().map(admit).collect()
+    }
+
+    /// A call whose input is there now: with it, nothing else may be missing.
+    fn completed<'a>(
+        &'a self,
+        request: &'a CallRequest<'a>,
+        registry: &'a Registry,
+    ) -> Result<Admitted<'a>, CallError> {
+        let scope = &mut self.open(request, registry).quiet();
+        match self.admit(request, registry, scope)? {
+            Admitted::NeedsInput { authorized, .. } => {
+                let limit = self.config.limits.argument_bytes;
+                let entry = authorized.entry();
+                let call = arguments::validate(authorized, limit)
+                    .map_err(|error| super::arguments_refused(error, entry))?;
+                self.judge(&call)?;
+                Ok(Admitted::Ready(call))
+            }
+            // An administrator wants approvals of it since then: nobody has given one.
+            other => {
+                Err(CallError::ApprovalRequired { tool: other.entry().definition().name().clone() })
+            }
+        }
+    }
+
+    fn record(
+        &self,
+        stored: &StoredRequest,
+        decider: &Decider,
+        kind: DecisionKind,
+    ) -> Result<(), crate::audit::AuditError> {
+        let StoredRequest { id, request, .. } = stored;
+        let tools: Vec<_> = request.calls.iter().map(|call| call.tool.as_str()).collect();
+        self.config.sink.decide(&DecisionRecord {
+            at: self.config.clock.now(),
+            kind,
+            subject: &tools.join(","),
+            actor: &decider.actor().to_string(),
+            approval: Some(id),
+            owner: Some(&request.owner.actor.to_string()),
+            agent: request.owner.agent.as_ref(),
+            run: request.owner.run.as_ref(),
+            refused: None,
+            detail: None,
+        })
+    }
+
+    /// Records the decision, puts up the fence, runs the calls and keeps what came of them.
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "it is the one end of two ways that share their parts"
+    )]
+    fn run_claimed<'a>(
+        &'a self,
+        mut claim: Box<dyn Claim + '_>,
+        stored: &StoredRequest,
+        decider: &Decider,
+        kind: DecisionKind,
+        requests: &'a [CallRequest<'a>],
+        calls: Vec<Result<Admitted<'a>, CallError>>,
+        registry: &'a Registry,
+    ) -> Result<Decided, ApprovalError> {
+        let id = &stored.id;
+        if let Err(source) = self.record(stored, decider, kind)
+            && stored.request.writes()
+        {
+            return Err(ApprovalError::NotAuditable { id: id.clone(), source });
+        }
+        let by = decider.actor().to_string();
+        claim.run(&by, self.config.clock.now()).map_err(store_failed(id))?;
+        let mut decided = Decided { id: id.clone(), results: Vec::new() };
+        let mut kept = Vec::new();
+        for ((pending, request), call) in stored.request.calls.iter().zip(requests).zip(calls) {
+            let (result, keep) = self.run_approved(id, request, call, registry);
+            kept.push(keep);
+            decided.results.push((pending.tool.clone(), result));
+        }
+        let now = self.config.clock.now();
+        claim.settle(&by, now, Settled::done(kept)).map_err(store_failed(id))?;
+        Ok(decided)
+    }
+
+    fn run_approved<'a>(
+        &'a self,
+        id: &ApprovalId,
+        request: &'a CallRequest<'a>,
+        call: Result<Admitted<'a>, CallError>,
+        registry: &'a Registry,
+    ) -> (Result<Reply, CallError>, CallResult) {
+        let mut audit = self.open(request, registry);
+        audit.approved(id);
+        if let Some(entry) = registry.get(request.tool()) {
+            audit.found(entry);
+        }
+        let ran = call
+            .and_then(ready)
+            .and_then(|call| self.run_keeping(&call, Some(id), &mut audit, |raw| self.stored(raw)));
+        let (result, kept) = match ran {
+            Ok((reply, mut kept)) => {
+                if reply.content().is_none() {
+                    kept.text = reply.text().as_str().to_owned();
+                }
+                (Ok(reply), CallResult::Reply(kept))
+            }
+            Err(error) => {
+                let (code, model_text) = (error.code().to_owned(), error.model_text());
+                (Err(error), CallResult::Refused { code, model_text })
+            }
+        };
+        audit.close(&result);
+        (result, kept)
+    }
+
+    /// A reply as it is kept: what comes beside the text only as far as the limits would let it through anyway.
+    fn stored(&self, raw: &RawReply) -> StoredReply {
+        let limits = &self.config.limits;
+        let limit = limits.media_bytes + limits.artifact_bytes + 4 * limits.text_bytes;
+        let rest = (!raw.rest.is_empty() && raw.rest.len() <= limit)
+            .then(|| serde_json::from_slice(&raw.rest).ok())
+            .flatten();
+        StoredReply {
+            status: raw.status,
+            text: String::from_utf8_lossy(&raw.text).into_owned(),
+            rest,
+        }
+    }
+}
+
+/// The call of an approved request, where nothing stands against it any more.
+fn ready(call: Admitted<'_>) -> Result<ValidCall<'_>, CallError> {
+    match call {
+        Admitted::Ready(call) | Admitted::NeedsApproval(call) => Ok(call),
+        // An approval is no input.
+        Admitted::NeedsInput { authorized, .. } => Err(CallError::ApprovalRequired {
+            tool: authorized.entry().definition().name().clone(),
+        }),
+    }
+}
+
+fn owner_now(stored: &StoredRequest, owner: OwnerOf<'_>) -> Result<Caller, ApprovalError> {
+    let asked = &stored.request.owner;
+    owner(asked).ok_or_else(|| match &asked.agent {
+        Some(agent) => ApprovalError::AgentGone { id: stored.id.clone(), agent: agent.clone() },
+        None => ApprovalError::NotFound { id: stored.id.clone() },
+    })
+}
+
+fn history_of(request: &PendingRequest) -> RunHistory {
+    request.history.clone().map_or_else(RunHistory::incomplete, RunHistory::of)
+}
+
+fn requests<'a>(
+    calls: &'a [PendingCall],
+    owner: &'a Caller,
+    history: &'a RunHistory,
+) -> Vec<CallRequest<'a>> {
+    let request = |call: &'a PendingCall| {
+        CallRequest::new(call.tool.as_str(), &call.arguments, owner).with_history(history)
+    };
+    calls.iter().map(request).collect()
+}
+
+/// Only a user who may use a tool releases a write of it. Whether the tool is on is asked of the owner's call.
+fn may_release(
+    request: &PendingRequest,
+    decider: &Decider,
+    registry: &Registry,
+) -> Result<(), ApprovalError> {
+    let as_decider = Caller::new(decider.actor().clone());
+    let user = matches!(decider.actor(), Actor::User { .. });
+    for call in request.calls.iter().filter(|call| call.effect.is_write()) {
+        let axes = gate::axes(registry, &as_decider, call.tool.as_str());
+        if !user || axes.contains(&(Reason::RequiresAdmin, Verdict::Failed)) {
+            let actor = decider.actor().to_string();
+            return Err(ApprovalError::MayNotRelease { tool: call.tool.clone(), actor });
+        }
+    }
+    Ok(())
+}
+
+/// Only a user who may use every tool of the request types something in for it.
+fn may_submit(
+    request: &PendingRequest,
+    decider: &Decider,
+    registry: &Registry,
+) -> Result<(), ApprovalError> {
+    let as_decider = Caller::new(decider.actor().clone());
+    let user = matches!(decider.actor(), Actor::User { .. });
+    let permitted = |call: &&PendingCall| {
+        user && gate::decide(registry, &as_decider, call.tool.as_str()).allowed
+    };
+    match request.calls.iter().find(|call| !permitted(call)) {
+        None => Ok(()),
+        Some(call) => {
+            let actor = decider.actor().to_string();
+            Err(ApprovalError::MayNotRelease { tool: call.tool.clone(), actor })
+        }
+    }
+}
+
+/// The request with the previews and the code of now, and the calls that differ from what was shown; `None` where none does. A call that
+/// is not permitted any more keeps what it has: it will not run.
+fn changed(
+    request: &PendingRequest,
+    calls: &[Result<Admitted<'_>, CallError>],
+) -> Option<(PendingRequest, Vec<usize>)> {
+    let mut fresh = request.clone();
+    let mut stale = Vec::new();
+    for (at, (pending, call)) in fresh.calls.iter_mut().zip(calls).enumerate() {
+        let Ok(Admitted::Ready(call) | Admitted::NeedsApproval(call)) = call else { continue };
+        let entry: &Entry = call.entry();
+        let preview = suspend::preview(call);
+        let same_code = pending.content == entry.provider_content()
+            && pending.provider == *entry.provider()
+            && pending.effect == entry.definition().declarations().effect;
+        if same_code && (!pending.preview.binds() || pending.preview == preview) {
+            continue;
+        }
+        stale.push(at);
+        pending.preview = preview;
+        pending.provider = entry.provider().clone();
+        pending.content = entry.provider_content().to_owned();
+        pending.effect = entry.definition().declarations().effect;
+    }
+    (!stale.is_empty()).then_some((fresh, stale))
+}
+
+fn found(state: &RequestState) -> &'static str {
+    match state {
+        RequestState::Waiting { .. } => "has expired",
+        RequestState::Claimed { .. } => "runs at this moment",
+        RequestState::Settled { settled, .. } => match settled {
+            Settled::Done { .. } => "was approved and has run",
+            Settled::Denied { by: DecidedBy::Nobody } => "has expired",
+            Settled::Denied { .. } => "was denied",
+            Settled::Interrupted => "was interrupted while it ran",
+        },
+    }
+}
+
+fn other_need(id: &ApprovalId, expected: &'static str, found: &'static str) -> ApprovalError {
+    ApprovalError::OtherNeed { id: id.clone(), expected, found }
+}
+
+fn input_refused(error: ArgumentsError) -> ApprovalError {
+    match error {
+        ArgumentsError::Invalid { violations } => ApprovalError::Input { violations },
+        other => ApprovalError::InputForm { found: other.to_string() },
+    }
+}
+
+fn store_failed(id: &ApprovalId) -> impl FnOnce(crate::approval::StoreError) -> ApprovalError {
+    let id = id.clone();
+    move |source| ApprovalError::Store { id, source }
+}

@@ -1,0 +1,116 @@
+//! Executes a call, and bounds what comes back.
+
+use crate::{
+    arguments::ValidCall,
+    audit::{AuditScope, Outcome},
+    backend::{BackendError, RawReply, ReplyStatus},
+    bound::bound,
+    definition::ToolDefinition,
+    error::CallError,
+    excerpt::excerpt,
+    history::PastCall,
+    name::ApprovalId,
+    pipeline::{Pipeline, named},
+    registry::Entry,
+    reply::{Reply, ReplyError},
+    written::Written,
+};
+
+impl Pipeline {
+    /// Executes a call that everything has let through, for the request that was approved where it was one.
+    pub(super) fn run(
+        &self,
+        call: &ValidCall<'_>,
+        approval: Option<&ApprovalId>,
+        audit: &mut AuditScope<'_>,
+    ) -> Result<Reply, CallError> {
+        self.run_keeping(call, approval, audit, |_| ()).map(|(reply, ())| reply)
+    }
+
+    /// The same, with what `keep` takes of the reply before it is bounded.
+    pub(super) fn run_keeping<T>(
+        &self,
+        call: &ValidCall<'_>,
+        approval: Option<&ApprovalId>,
+        audit: &mut AuditScope<'_>,
+        keep: impl FnOnce(&RawReply) -> T,
+    ) -> Result<(Reply, T), CallError> {
+        let result = self.invoke(call, audit).and_then(|raw| {
+            let kept = keep(&raw);
+            self.bounded(raw, call.entry()).map(|reply| (reply, kept))
+        });
+        if let (Ok((reply, _)), true) =
+            (&result, call.definition().declarations().effect.is_write())
+            && reply.status() == ReplyStatus::Ok
+        {
+            self.tell(call, approval, reply);
+        }
+        if let Some(history) = call.history() {
+            let target = result.as_ref().ok().and_then(|(reply, _)| reply.write());
+            let target = target.map(|write| write.target.clone());
+            let tool = call.definition().name().clone();
+            let outcome = Outcome::of(result.as_ref().map(|(reply, _)| reply));
+            history.add(PastCall { tool, outcome, target });
+        }
+        result
+    }
+
+    /// Calls the backend, unless nobody wants the call any more.
+    fn invoke(
+        &self,
+        call: &ValidCall<'_>,
+        audit: &mut AuditScope<'_>,
+    ) -> Result<RawReply, CallError> {
+        let result = match call.is_cancelled() {
+            true => Err(BackendError::Cancelled),
+            false => call.entry().backend().invoke(call),
+        };
+        let raw = result.map_err(|source| {
+            let (tool, provider) = named(call.entry());
+            CallError::Backend { tool, provider, source }
+        })?;
+        audit.returned(raw.text.len() + raw.rest.len());
+        Ok(raw)
+    }
+
+    /// A backend's reply within the limits, as the tool's schema promises it.
+    pub(super) fn bounded(&self, raw: RawReply, entry: &Entry) -> Result<Reply, CallError> {
+        let bounded =
+            bound(raw, &self.config.limits).and_then(|reply| promised(reply, entry.definition()));
+        bounded.map_err(|source| {
+            let (tool, provider) = named(entry);
+            CallError::Reply { tool, provider, source }
+        })
+    }
+
+    fn tell(&self, call: &ValidCall<'_>, approval: Option<&ApprovalId>, reply: &Reply) {
+        let written = Written {
+            tool: call.definition().name(),
+            provider: call.provider(),
+            caller: call.caller(),
+            approval,
+            write: reply.write(),
+        };
+        for listener in &self.config.listeners {
+            listener.written(&written);
+        }
+    }
+}
+
+/// Holds a reply to the output schema of its tool: clients refuse a result that does not keep the promise. A structured result that was
+/// left out for its size is no fault of the tool.
+fn promised(reply: Reply, tool: &ToolDefinition) -> Result<Reply, ReplyError> {
+    let broken =
+        |problem: String| ReplyError::Output { problem: excerpt(&problem, 200).into_owned() };
+    let validator = tool.output_validator().map_err(|error| broken(error.to_string()))?;
+    let (Some(validator), ReplyStatus::Ok) = (validator, reply.status()) else { return Ok(reply) };
+    let problem = match reply.structured() {
+        None if reply.truncated() => return Ok(reply),
+        None => Some("expected one, found none".to_owned()),
+        Some(structured) => match serde_json::from_str(structured.get()) {
+            Ok(value) => validator.first_error(&value).map(|error| error.to_string()),
+            Err(error) => Some(error.to_string()),
+        },
+    };
+    problem.map_or(Ok(reply), |problem| Err(broken(problem)))
+}
