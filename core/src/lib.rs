@@ -127,8 +127,10 @@ mod access;
 mod pin;
 mod registry;
 
-mod agent;
 mod zone;
+
+mod agent;
+mod profile;
 
 mod caller;
 mod history;
@@ -181,6 +183,7 @@ pub use crate::{
     nearest::similar,
     pin::{Change, Pin},
     pipeline::{Approvals, Decided, Pipeline, PipelineConfig, Simulation, SimulationVerdict},
+    profile::{AgentProfile, PendingLoadout, ToolSet, Visibility, skills_allow, tool_list},
     registry::{Collision, Entry, Offer, OfferedTool, Plan, PlanError, Registry, RegistryCell},
     reply::{
         Artifact, ArtifactBody, Completeness, ContentBlock, Reply, ReplyError, ReplyText, Resource,
