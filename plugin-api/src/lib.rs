@@ -82,7 +82,7 @@ pub use serde_json;
 pub mod macro_support {
     pub use crate::{
         entry::root,
-        export::check_id,
+        export::{check_id, check_tools},
         note::{Declared, record, record_len},
     };
     pub use toolbay_abi::{PluginRootRef, abi_stable as abi};

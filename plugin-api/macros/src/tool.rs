@@ -75,7 +75,7 @@ pub(crate) fn expand(attribute: TokenStream, item: TokenStream) -> Result<TokenS
         impl #generics ::toolbay_plugin_api::Tool<#state> for #ident {
             type Arguments = #arguments;
             const SPEC: ::toolbay_plugin_api::ToolSpec =
-                ::toolbay_plugin_api::ToolSpec::new(#name, #description) #(#calls)*;
+                ::toolbay_plugin_api::ToolSpec::new(#name, #description) #(#calls)*.checked();
 
             fn execute(
                 state: &#state,
@@ -185,13 +185,14 @@ impl Parse for Declaration {
             "data_class" => Some("DataClass"),
             "egress" => Some("Egress"),
             "kind" => Some("Kind"),
-            "name" | "label" | "summary" | "group" | "aliases" | "output" | "preview" => None,
+            "name" | "label" | "summary" | "group" | "aliases" | "input" | "loop_budget"
+            | "output" | "preview" => None,
             _ => {
                 return Err(Error::new(
                     key.span(),
                     format!(
                         "expected one of name, label, summary, group, aliases, effect, data_class, egress, kind, enabled, \
-                         requires_admin, requires_approval, output, preview; found {word}"
+                         requires_admin, requires_approval, input, loop_budget, output, preview; found {word}"
                     ),
                 ));
             }
@@ -209,6 +210,10 @@ impl Parse for Declaration {
             "aliases" => {
                 let list: ExprArray = input.parse()?;
                 Self::Call(quote!(.aliases(&#list)))
+            }
+            "input" | "loop_budget" => {
+                let value: Expr = input.parse()?;
+                Self::Call(quote!(.#key(#value)))
             }
             _ => {
                 let text: LitStr = input.parse()?;
