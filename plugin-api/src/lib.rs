@@ -69,7 +69,7 @@ pub use provider::{Arguments, Provider, ToolDefinition};
 pub use reply::{Artifact, Block, Failure, Reply, Resource};
 pub use spec::{DataClass, Effect, Egress, Kind, ToolSpec};
 pub use tool::{State, Tool, ToolTable, Typed, TypedTool};
-pub use toolbay_abi::wire;
+pub use toolbay_abi::wire::{self, Completeness, WriteKind};
 pub use toolbay_macros::{arguments, config, output, tool};
 
 pub use log;

@@ -440,7 +440,8 @@ mod tests {
     fn what_contradicts_itself_is_refused() {
         let waits = "a tool with `input` waits for a person already: declare `effect = ReadOnly`, and leave out `requires_approval`";
         let no_schema = "the input of a tool is a JSON Schema in braces, whose root is an object";
-        let cases: [(fn() -> ToolSpec, Option<&str>); 10] = [
+        type Case = (fn() -> ToolSpec, Option<&'static str>);
+        let cases: [Case; 10] = [
             (|| reader().input(FORM).checked(), None),
             (|| reader().requires_approval().checked(), None),
             (|| ToolSpec::new("ask", "Says nothing of itself.").checked(), None),

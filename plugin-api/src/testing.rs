@@ -14,7 +14,7 @@ use toolbay_abi::{
     abi_stable::std_types::{ROption, RResult, RSlice, RStr, RVec},
     note::NoteTool,
     reply_status,
-    wire::{Definition, Fault, Progress, ReplyRest},
+    wire::{Completeness, Definition, Fault, Progress, ReplyRest, Write},
 };
 
 use crate::{entry, provider::Provider};
@@ -57,6 +57,10 @@ pub struct Answer {
     pub structured: Option<Value>,
     /// What people see and no model does.
     pub artifacts: Vec<Value>,
+    /// What the call wrote, where the tool says it.
+    pub write: Option<Write>,
+    /// Whether the answer holds all that there is to say, where the tool says it.
+    pub completeness: Option<Completeness>,
 }
 
 /// How a call under test is made.
@@ -152,6 +156,8 @@ impl Plugin {
                 .transpose()
                 .map_err(|error| unreadable(&error))?,
             artifacts: values(rest.artifacts).map_err(|error| unreadable(&error))?,
+            write: rest.write,
+            completeness: rest.completeness,
         })
     }
 
