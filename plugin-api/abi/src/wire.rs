@@ -101,6 +101,24 @@ pub enum Actor<'a> {
     Anonymous,
 }
 
+/// The question whether somebody may read what the preview of a call shows; see
+/// [`MAY_VIEWER_READ`](crate::extensions::MAY_VIEWER_READ).
+#[derive(Debug, Serialize, Deserialize)]
+pub struct ViewerQuestion<'a> {
+    /// The tool's name, as listed.
+    #[serde(borrow)]
+    pub tool: Cow<'a, str>,
+    /// The arguments of the call, an object.
+    #[serde(borrow)]
+    pub arguments: &'a RawValue,
+    /// Who wants to read it, in the place of who calls.
+    #[serde(borrow)]
+    pub viewer: Context<'a>,
+    /// The configuration of the tool for the agent that calls.
+    #[serde(default, borrow, skip_serializing_if = "Option::is_none")]
+    pub tool_config: Option<&'a RawValue>,
+}
+
 /// Something that the user attached to the conversation.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Attachment<'a> {
