@@ -2,7 +2,7 @@
 
 mod violation;
 
-use std::{collections::BTreeSet, fmt, sync::Arc, time::Duration};
+use std::{fmt, sync::Arc, time::Duration};
 
 use serde_json::{Value, value::RawValue};
 use thiserror::Error;
@@ -197,7 +197,7 @@ pub(crate) fn before_input(
 ) -> Result<Value, ArgumentsError> {
     let text = authorized.request().arguments();
     let mut value = parse(text, limit)?;
-    let typed = declared(input);
+    let typed = input.properties();
     if let Value::Object(members) = &mut value {
         members.retain(|name, _| !typed.contains(name));
     }
@@ -218,7 +218,7 @@ pub(crate) fn with_input(
     typed: Value,
     input: &Schema,
 ) -> Result<Value, ArgumentsError> {
-    let names = declared(input);
+    let names = input.properties();
     let (Value::Object(mut given), Value::Object(mut typed)) = (given, typed) else {
         return Err(ArgumentsError::NotAnObject { found: "something else" });
     };
@@ -234,11 +234,4 @@ pub(crate) fn with_input(
         given.extend(typed);
     }
     Ok(Value::Object(given))
-}
-
-/// The names of the arguments that a schema lists.
-fn declared(schema: &Schema) -> BTreeSet<String> {
-    let schema: Value = serde_json::from_str(schema.as_str()).unwrap_or_default();
-    let properties = schema.get("properties").and_then(Value::as_object);
-    properties.into_iter().flatten().map(|(name, _)| name.clone()).collect()
 }

@@ -5,7 +5,7 @@ use std::error::Error as StdError;
 use bytes::Bytes;
 use thiserror::Error;
 
-use crate::{arguments::ValidCall, error::Party, excerpt::excerpt};
+use crate::{arguments::ValidCall, caller::Caller, error::Party, excerpt::excerpt};
 
 /// What executes a tool. The pipeline can't tell one implementation from another.
 pub trait ToolBackend: Send + Sync {
@@ -26,6 +26,20 @@ pub trait ToolBackend: Send + Sync {
     ///
     /// [`BackendError`] where the tool gave no preview.
     fn preview(&self, _call: &ValidCall<'_>) -> Result<Option<Vec<String>>, BackendError> {
+        Ok(None)
+    }
+
+    /// Whether somebody may read the preview of this call, as far as the tool says so: it shows what the call is about. It changes
+    /// nothing.
+    ///
+    /// # Errors
+    ///
+    /// [`BackendError`] where the tool could not be asked, which is no yes.
+    fn may_viewer_read(
+        &self,
+        _call: &ValidCall<'_>,
+        _viewer: &Caller,
+    ) -> Result<Option<bool>, BackendError> {
         Ok(None)
     }
 }

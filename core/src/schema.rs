@@ -138,6 +138,13 @@ impl Schema {
         &self.0
     }
 
+    /// The names of the members that it lists.
+    pub fn properties(&self) -> BTreeSet<String> {
+        let schema: Value = serde_json::from_str(self.as_str()).unwrap_or_default();
+        let properties = schema.get("properties").and_then(Value::as_object);
+        properties.into_iter().flatten().map(|(name, _)| name.clone()).collect()
+    }
+
     /// Compiles a validator. The dialect is the one that `$schema` names, or 2020-12; no reference leaves the text.
     ///
     /// # Errors
