@@ -2,9 +2,9 @@
 
 mod violation;
 
-use std::{fmt, sync::Arc, time::Duration};
+use std::{borrow::Cow, collections::BTreeMap, fmt, sync::Arc, time::Duration};
 
-use serde_json::{Value, value::RawValue};
+use serde_json::{Map, Value, value::RawValue};
 use thiserror::Error;
 
 pub use self::violation::Violation;
@@ -17,7 +17,7 @@ use crate::{
     name::ProviderId,
     registry::Entry,
     request::{CancelToken, ProgressSink},
-    schema::SchemaError,
+    schema::{Adapted, SchemaError},
 };
 
 /// Why arguments were refused. The message is for the model, which can correct its call by it.
@@ -61,7 +61,7 @@ pub enum ArgumentsError {
     /// Resolution: change what each violation names.
     #[error("{}", Sentences(.violations))]
     Invalid {
-        /// In what; at most ten.
+        /// In what, at most ten, and up to ten names of arguments that the tool does not have.
         violations: Vec<Violation>,
     },
     /// The tool's own schema does not compile: the plugin's fault, not the caller's.
@@ -85,16 +85,17 @@ impl fmt::Display for Sentences<'_> {
 
 /// A call that passed the gates and whose arguments fit the schema. Only a [`Pipeline`](crate::Pipeline) makes one.
 #[must_use]
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 pub struct ValidCall<'a> {
     authorized: Authorized<'a>,
-    arguments: &'a str,
+    arguments: Cow<'a, str>,
 }
 
 impl<'a> ValidCall<'a> {
-    /// The arguments: a JSON object as the caller wrote it, `{}` where the caller wrote nothing.
-    pub fn arguments(&self) -> &'a str {
-        self.arguments
+    /// The arguments: a JSON object as the caller wrote it, `{}` where the caller wrote nothing. What was read as another type, or
+    /// dropped because the tool has no such argument, is written anew; the values of the others still are the caller's own text.
+    pub fn arguments(&self) -> &str {
+        &self.arguments
     }
 
     /// The tool. Under whichever name it was called, this has its own.
@@ -148,7 +149,8 @@ impl<'a> ValidCall<'a> {
     }
 }
 
-/// Checks the arguments of an authorized request, of at most `limit` bytes, against the tool's schema.
+/// Reads the arguments of an authorized request, of at most `limit` bytes, as what the tool's schema wants, and checks them
+/// against it.
 pub(crate) fn validate(
     authorized: Authorized<'_>,
     limit: usize,
@@ -157,18 +159,43 @@ pub(crate) fn validate(
     if text.len() > limit {
         return Err(ArgumentsError::TooLarge { limit, found: text.len() });
     }
-    let arguments = if text.trim_ascii().is_empty() { "{}" } else { text };
-    let value: Value = serde_json::from_str(arguments).map_err(|source| {
+    let text = if text.trim_ascii().is_empty() { "{}" } else { text };
+    let mut value: Value = serde_json::from_str(text).map_err(|source| {
         ArgumentsError::NotJson { line: source.line(), column: source.column(), source }
     })?;
-    if !value.is_object() {
+    let Value::Object(members) = &mut value else {
         return Err(ArgumentsError::NotAnObject { found: json::kind(&value) });
-    }
+    };
     let definition = authorized.entry().definition();
     let validator = definition.validator().map_err(ArgumentsError::Schema)?;
+    let adapted = validator.coercion().adapt(members);
+    let arguments = match adapted.is_unchanged() {
+        true => Cow::Borrowed(text),
+        false => Cow::Owned(rewritten(text, members, &adapted)),
+    };
     if !validator.is_valid(&value) {
-        let violations = violations(validator, definition.schema(), &value, arguments.len());
+        let violations =
+            violations(validator, definition.schema(), &value, text.len(), &adapted.undeclared);
         return Err(ArgumentsError::Invalid { violations });
     }
     Ok(ValidCall { authorized, arguments })
+}
+
+/// The members as text, those that did not change as they stand in the text that they were read from: a number can have more
+/// digits there than a value keeps.
+fn rewritten(text: &str, members: &Map<String, Value>, adapted: &Adapted) -> String {
+    // It was read once already.
+    let written: BTreeMap<String, &RawValue> = serde_json::from_str(text).unwrap_or_default();
+    let mut rewritten = String::with_capacity(text.len());
+    for (name, value) in members {
+        rewritten.push(if rewritten.is_empty() { '{' } else { ',' });
+        rewritten.push_str(&Value::from(name.as_str()).to_string());
+        rewritten.push(':');
+        match written.get(name) {
+            Some(written) if !adapted.coerced.contains(name) => rewritten.push_str(written.get()),
+            _ => rewritten.push_str(&value.to_string()),
+        }
+    }
+    rewritten.push_str(if rewritten.is_empty() { "{}" } else { "}" });
+    rewritten
 }
