@@ -19,8 +19,8 @@
 //!    which is written whatever happens.
 //! 6. The gates decide, as [`decide`] tells everybody who asks: the request is authorized, or the first gate that refuses names
 //!    the [`Reason`].
-//! 7. The arguments are checked against the schema: a [`ValidCall`], or [`ArgumentsError`] in words by which a model can correct
-//!    itself. A tool that writes then waits for a person's approval.
+//! 7. The arguments are read as the types that the schema wants, as [`Coercion`] tells, and checked against it: a [`ValidCall`], or
+//!    [`ArgumentsError`] in words by which a model can correct itself. A tool that writes then waits for a person's approval.
 //! 8. The backend executes the call and returns a [`RawReply`].
 //! 9. The reply is bounded: a [`Reply`] has a known size and encoding, whatever came. The record goes to the [`AuditSink`].
 //!
@@ -191,7 +191,7 @@ pub use crate::{
     },
     request::{CallRequest, CancelToken, Progress, ProgressSink},
     rules::{DuplicateRule, Invocation, InvocationRule, Judgement, RuleDenial, Rules},
-    schema::{Schema, SchemaError, Validator},
+    schema::{Coercion, Schema, SchemaError, Validator},
     word::UnknownWord,
     written::{WriteListener, Written},
     zone::{Enforcement, TrustZone},

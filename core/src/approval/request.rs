@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::{
     caller::{Actor, Attachment, Caller},
@@ -92,7 +92,7 @@ pub struct PendingCall {
     pub content: String,
     /// What a call does to the world, as declared at that time.
     pub effect: Effect,
-    /// The checked arguments, in canonical form.
+    /// The checked arguments, a JSON object as the caller wrote it.
     pub arguments: String,
     /// What the call would do.
     pub preview: Preview,
@@ -151,7 +151,9 @@ impl PendingRequest {
             .calls
             .iter()
             .map(|call| {
-                json!([call.tool.as_str(), call.provider.as_str(), call.content, call.arguments])
+                // They were checked to be JSON; another text could only make the request another one.
+                let arguments: Value = serde_json::from_str(&call.arguments).unwrap_or_default();
+                json!([call.tool.as_str(), call.provider.as_str(), call.content, arguments])
             })
             .collect();
         let owner =

@@ -15,6 +15,7 @@ mod planning;
 mod gates;
 
 mod arguments;
+mod coercing;
 
 mod replies;
 
