@@ -57,6 +57,8 @@ pub enum DecisionKind {
     Disable,
     /// What its code says holds again.
     Reset,
+    /// A tool was looked at as it is now.
+    Review,
     /// An agent was made.
     CreateAgent,
     /// An agent was changed.
@@ -77,6 +79,7 @@ impl DecisionKind {
             Self::Enable => "enable",
             Self::Disable => "disable",
             Self::Reset => "reset",
+            Self::Review => "review",
             Self::CreateAgent => "create_agent",
             Self::ChangeAgent => "change_agent",
             Self::DeleteAgent => "delete_agent",

@@ -5,6 +5,8 @@ use std::{io, path::PathBuf};
 use thiserror::Error;
 use toolbay_core::{Party, PlanError};
 
+use crate::access_file::AccessFileError;
+
 /// What is wrong with the registry file.
 #[derive(Debug, Error)]
 #[non_exhaustive]
@@ -111,4 +113,9 @@ pub enum RefreshError {
     /// Resolution: correct the host application.
     #[error("the host's own tools can't be registered")]
     Core(#[from] PlanError),
+    /// What administrators decided can't be read, or what was pinned can't be kept.
+    ///
+    /// Resolution: as the source says.
+    #[error("what was found can't be held against what was decided")]
+    Access(#[from] AccessFileError),
 }

@@ -57,11 +57,18 @@ mod registry_file;
 mod audit_log;
 mod clock;
 
+mod access_file;
+mod approval_store;
+
+mod access_error;
 mod config;
 mod error;
 mod toolbay;
 
 pub use crate::{
+    access_error::AccessError,
+    access_file::{AccessFileError, Label},
+    approval_store::ApprovalFiles,
     audit_log::DELAY as AUDIT_DELAY,
     config::{AuditConfig, Config},
     discover::{Candidate, Discovery, MAX_ENTRIES, discover},
@@ -72,7 +79,10 @@ pub use crate::{
     registry_file::FORMAT as REGISTRY_FORMAT,
     rejection::{Reason as RejectionReason, Rejection, Stage},
     store::{ContentHash, NotAHash, Store},
-    toolbay::{ProviderStatus, RefreshReport, Toolbay},
+    toolbay::{
+        ChangedTool, GroupState, Loadout, LoadoutChange, ProviderStatus, RefreshReport, Switch, ToolState,
+        Toolbay,
+    },
     verify::{DeclaredTool, Verified, problems, verify},
 };
 pub use toolbay_abi::note::{Note, NoteTool};
