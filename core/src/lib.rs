@@ -152,8 +152,8 @@ pub use crate::{
     pipeline::{Pipeline, PipelineConfig},
     registry::{Collision, Entry, Offer, OfferedTool, Plan, PlanError, Registry, RegistryCell},
     reply::{
-        Artifact, ArtifactBody, ContentBlock, Reply, ReplyError, ReplyText, Resource, ResourceBody,
-        ResourceLink,
+        Artifact, ArtifactBody, Completeness, ContentBlock, Reply, ReplyError, ReplyText, Resource,
+        ResourceBody, ResourceLink, Write, WriteKind, WriteTarget,
     },
     request::{CallRequest, CancelToken, Progress, ProgressSink},
     schema::{Coercion, Schema, SchemaError, Validator},

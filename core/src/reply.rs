@@ -3,6 +3,7 @@
 mod artifact;
 mod content;
 pub(crate) mod wire;
+mod write;
 
 use std::{borrow::Cow, fmt, ops::Deref};
 
@@ -14,6 +15,7 @@ pub use self::{
     artifact::{Artifact, ArtifactBody},
     content::{ContentBlock, Resource, ResourceBody, ResourceLink},
     wire::ReplyError,
+    write::{Completeness, Write, WriteKind, WriteTarget},
 };
 use crate::backend::ReplyStatus;
 
@@ -78,6 +80,8 @@ pub(crate) struct Beside {
     pub(crate) content: Option<Vec<ContentBlock>>,
     pub(crate) structured: Option<Box<RawValue>>,
     pub(crate) artifacts: Vec<Artifact>,
+    pub(crate) write: Option<Write>,
+    pub(crate) completeness: Completeness,
 }
 
 impl Reply {
@@ -104,6 +108,16 @@ impl Reply {
     /// What people may see of the call. No model ever does.
     pub fn artifacts(&self) -> &[Artifact] {
         self.beside.as_ref().map_or(&[], |beside| &beside.artifacts)
+    }
+
+    /// What the call changed, where the tool says so.
+    pub fn write(&self) -> Option<&Write> {
+        self.beside.as_ref()?.write.as_ref()
+    }
+
+    /// Whether the reply is all that there was to say, in the tool's own judgement.
+    pub fn completeness(&self) -> Completeness {
+        self.beside.as_ref().map_or(Completeness::Unstated, |beside| beside.completeness)
     }
 
     /// Whether a limit left anything out.

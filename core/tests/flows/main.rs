@@ -18,6 +18,7 @@ mod arguments;
 mod coercing;
 
 mod replies;
+mod writes;
 
 mod auditing;
 mod errors;
