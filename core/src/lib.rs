@@ -106,9 +106,11 @@
 //! ```
 #![forbid(unsafe_code)]
 
+mod canonical;
 mod excerpt;
 mod json;
 mod nearest;
+mod words;
 
 mod name;
 
@@ -137,15 +139,24 @@ mod audit;
 mod error;
 mod pipeline;
 
+mod agent_loop;
+mod inference;
+
 pub use crate::{
+    agent_loop::{
+        CallSignature, ForcedSearch, Repeat, RoundSignature, RunHistory, batch_budget,
+        forced_search, loop_budget, search_score,
+    },
     arguments::{ArgumentsError, ValidCall, Violation},
     audit::{AuditRecord, AuditSink, Clock, Outcome},
     backend::{BackendError, RawReply, ReplyStatus, ToolBackend},
     caller::{Actor, Agent, Attachment, Caller},
+    canonical::{Digest, canonical, digest},
     declaration::{DataClass, Declarations, Effect, Egress, Kind, UnknownWord},
     definition::{DefinitionError, DefinitionParts, ToolDefinition},
     error::{CallError, Party},
     gate::{Availability, Decision, Reason, decide, nearest, offered},
+    inference::{InferredPolicy, PolicyHints, PolicySource, infer_policy},
     limits::Limits,
     name::{ActorName, AgentName, GroupName, NameError, NameKind, ProviderId, RunId, ToolName},
     nearest::similar,

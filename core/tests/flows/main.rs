@@ -22,3 +22,5 @@ mod writes;
 
 mod auditing;
 mod errors;
+
+mod forcing;
