@@ -78,8 +78,7 @@ impl Access {
         let declared = tool.declarations();
         let pin = names.clone().find_map(|name| self.pins.get(name));
         Availability {
-            provider_enabled: !self.closed
-                && self.providers.get(provider).copied().unwrap_or(true),
+            provider_enabled: !self.closed && self.providers.get(provider).copied().unwrap_or(true),
             group_enabled: declared
                 .group
                 .as_ref()

@@ -62,8 +62,9 @@ pub struct RawReply {
     pub status: ReplyStatus,
     /// The text for the model; it should be UTF-8.
     pub text: Bytes,
-    /// Empty, or a JSON object `{"content": [MCP content blocks], "structured": any value, "artifacts": [...]}`, each member
-    /// optional. With `content` the text is empty.
+    /// Empty, or a JSON object `{"content": [MCP content blocks], "structured": any value, "artifacts": [...], "write": {"kind":
+    /// "created" | "updated" | "deleted", "target": {"type": "note", "id": "7"}, "hook_failed": false}, "completeness": "complete" |
+    /// "partial"}`, each member optional. With `content` the text is empty, and only a call that succeeded has a `write`.
     pub rest: Bytes,
 }
 

@@ -110,11 +110,12 @@
 mod excerpt;
 mod json;
 mod nearest;
+mod words;
 
 mod canonical;
 
 mod name;
-mod word;
+mod vocabulary;
 
 mod declaration;
 mod schema;
@@ -154,9 +155,16 @@ mod error;
 mod pipeline;
 mod written;
 
+mod agent_loop;
+mod inference;
+
 pub use crate::{
     access::{Access, Availability},
     agent::Agent,
+    agent_loop::{
+        CallSignature, ForcedSearch, Repeat, RoundSignature, RunSignatures, batch_budget,
+        forced_search, loop_budget, search_score,
+    },
     approval::{
         ApprovalError, ApprovalStore, CallResult, Claim, ClaimError, DecidedBy, Decider, Need,
         Owner, PendingCall, PendingRequest, Preview, RequestState, Settled, StoreError,
@@ -175,6 +183,7 @@ pub use crate::{
         unattended, unavailable,
     },
     history::{PastCall, RunHistory},
+    inference::{InferredPolicy, PolicyHints, PolicySource, infer_policy},
     limits::Limits,
     name::{
         ActorName, AgentName, ApprovalId, GroupName, NameError, NameKind, ProviderId, RuleId,
@@ -192,7 +201,7 @@ pub use crate::{
     request::{CallRequest, CancelToken, Progress, ProgressSink},
     rules::{DuplicateRule, Invocation, InvocationRule, Judgement, RuleDenial, Rules},
     schema::{Coercion, Schema, SchemaError, Validator},
-    word::UnknownWord,
+    vocabulary::UnknownWord,
     written::{WriteListener, Written},
     zone::{Enforcement, TrustZone},
 };

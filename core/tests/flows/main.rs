@@ -18,6 +18,9 @@ mod arguments;
 mod coercing;
 
 mod replies;
+mod writes;
 
 mod auditing;
 mod errors;
+
+mod forcing;

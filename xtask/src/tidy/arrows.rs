@@ -126,6 +126,7 @@ const CORE: &[&str] = &[
     "parking_lot",
     "serde",
     "serde_json",
+    "sha2",
     "strsim",
     "thiserror",
 ];
