@@ -39,6 +39,53 @@ pub fn digest(value: &Value) -> Digest {
     Digest::of(hasher)
 }
 
+/// The value of a JSON text, where its canonical text tells it from every other one; otherwise the text itself. A number can have more
+/// digits than a value keeps.
+pub(crate) fn exact(text: &str) -> Value {
+    match serde_json::from_str(text) {
+        Ok(value) if numbers(text).all(is_kept) => value,
+        _ => Value::from(text),
+    }
+}
+
+/// The numbers of a JSON text, as they are written.
+fn numbers(text: &str) -> impl Iterator<Item = &str> {
+    let mut rest = text;
+    std::iter::from_fn(move || {
+        loop {
+            let at = rest.find(|char: char| char == '"' || char == '-' || char.is_ascii_digit())?;
+            rest = &rest[at..];
+            if let Some(string) = rest.strip_prefix('"') {
+                rest = after_string(string);
+                continue;
+            }
+            let number = |char: char| char.is_ascii_digit() || "+-.eE".contains(char);
+            let end = rest.find(|char| !number(char)).unwrap_or(rest.len());
+            let (found, after) = rest.split_at(end);
+            rest = after;
+            return Some(found);
+        }
+    })
+}
+
+fn after_string(string: &str) -> &str {
+    let mut escaped = false;
+    let end = string.bytes().position(|byte| {
+        let ends = byte == b'"' && !escaped;
+        escaped = byte == b'\\' && !escaped;
+        ends
+    });
+    end.map_or("", |end| &string[end + 1..])
+}
+
+/// Whether a number is read without losing any of its digits.
+fn is_kept(number: &str) -> bool {
+    const EXACT_DIGITS: usize = 15;
+    let mantissa = number.split(['e', 'E']).next().unwrap_or_default();
+    let digits = mantissa.bytes().filter(u8::is_ascii_digit).count();
+    digits <= EXACT_DIGITS || number.parse::<i64>().is_ok() || number.parse::<u64>().is_ok()
+}
+
 /// Adds the canonical text of a value to what is hashed.
 pub(crate) fn update(hasher: &mut Sha256, value: &Value) {
     write(value, &mut |part| hasher.update(part.as_bytes()));
@@ -131,6 +178,30 @@ mod tests {
 
     fn of(text: &str) -> String {
         canonical(&serde_json::from_str(text).unwrap())
+    }
+
+    #[test]
+    fn a_text_is_exact_as_far_as_its_numbers_are_kept() {
+        let same = [
+            (
+                r#"{"a": 1.0, "b": "1.00000000000000000001"}"#,
+                r#"{"b":"1.00000000000000000001","a":1}"#,
+            ),
+            ("[18446744073709551615, -3]", " [ 18446744073709551615,-3 ]"),
+            (r#"["\"1.00000000000000000001", "\\", 2]"#, r#"["\"1.00000000000000000001","\\",2]"#),
+        ];
+        for (one, other) in same {
+            assert_eq!(digest(&exact(one)), digest(&exact(other)), "{one}");
+        }
+        let different = [
+            ("[1.00000000000000000001]", "[1.0]"),
+            ("[123456789012345678901]", "[123456789012345678902]"),
+            (r#"["\\", 1.00000000000000000001]"#, r#"["\\", 1.0]"#),
+            ("[1]", "[\"1\"]"),
+        ];
+        for (one, other) in different {
+            assert_ne!(digest(&exact(one)), digest(&exact(other)), "{one}");
+        }
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::{
     caller::{Actor, Attachment, Caller},
@@ -43,7 +43,7 @@ impl Owner {
 pub enum Preview {
     /// The tool can't tell.
     Absent,
-    /// At most [`Preview::MAX_LINES`] lines and one that says how many are left out; each of at most
+    /// At most [`Preview::MAX_LINES`] lines and one that says what is left out; each of at most
     /// [`Preview::MAX_LINE_CHARACTERS`], with its white space collapsed.
     Lines(Vec<String>),
     /// The tool could not tell: which kind of error it was, never its text.
@@ -66,8 +66,12 @@ impl Preview {
                 .into_owned()
         };
         let mut kept: Vec<String> = lines.iter().take(Self::MAX_LINES).map(collapse).collect();
-        if lines.len() > Self::MAX_LINES {
-            kept.push(format!("[{} more lines left out]", lines.len() - Self::MAX_LINES));
+        let is_long = |line: &String| line.chars().count() > Self::MAX_LINE_CHARACTERS;
+        if lines.len() > Self::MAX_LINES || lines.iter().any(is_long) {
+            // With it, what was left out can't change unseen either.
+            let digest = canonical::digest(&json!(lines)).to_string();
+            let more = lines.len().saturating_sub(Self::MAX_LINES);
+            kept.push(format!("[cut: {more} more lines; SHA-256 of all: {}]", &digest[..12]));
         }
         match kept.is_empty() {
             true => Self::Absent,
@@ -151,8 +155,7 @@ impl PendingRequest {
             .calls
             .iter()
             .map(|call| {
-                // They were checked to be JSON; another text could only make the request another one.
-                let arguments: Value = serde_json::from_str(&call.arguments).unwrap_or_default();
+                let arguments = canonical::exact(&call.arguments);
                 json!([call.tool.as_str(), call.provider.as_str(), call.content, arguments])
             })
             .collect();
