@@ -52,6 +52,9 @@ mod services;
 mod provider;
 mod refresh;
 
+mod lock_file;
+mod sealed_file;
+
 mod registry_file;
 
 mod audit_log;
