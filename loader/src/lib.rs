@@ -52,6 +52,7 @@ mod services;
 mod provider;
 mod refresh;
 
+mod file_declarations;
 mod lock_file;
 mod sealed_file;
 
