@@ -52,6 +52,12 @@ mod services;
 mod provider;
 mod refresh;
 
+mod file_declarations;
+mod lock_file;
+mod sealed_file;
+
+#[cfg_attr(not(test), expect(dead_code, reason = "no decision is kept yet"))]
+mod access_file;
 mod registry_file;
 
 mod audit_log;
@@ -72,7 +78,7 @@ pub use crate::{
     audit_log::DELAY as AUDIT_DELAY,
     config::{AuditConfig, Config},
     discover::{Candidate, Discovery, MAX_ENTRIES, discover},
-    error::{OpenError, RefreshError, RegistryFileError},
+    error::{AccessFileError, OpenError, RefreshError, RegistryFileError},
     inspect::{
         FileIdentity, Inspected, Inspection, LibraryFacts, MAX_FILE_LEN, RootSymbol, inspect,
     },
