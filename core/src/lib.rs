@@ -141,6 +141,7 @@ mod pipeline;
 
 mod agent_loop;
 mod inference;
+mod redact;
 
 pub use crate::{
     agent_loop::{
@@ -161,6 +162,7 @@ pub use crate::{
     name::{ActorName, AgentName, GroupName, NameError, NameKind, ProviderId, RunId, ToolName},
     nearest::similar,
     pipeline::{Pipeline, PipelineConfig},
+    redact::{redact_json, redact_text},
     registry::{Collision, Entry, Offer, OfferedTool, Plan, PlanError, Registry, RegistryCell},
     reply::{
         Artifact, ArtifactBody, Completeness, ContentBlock, Reply, ReplyError, ReplyText, Resource,
