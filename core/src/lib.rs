@@ -154,6 +154,8 @@ mod error;
 mod pipeline;
 mod written;
 
+mod redact;
+
 pub use crate::{
     access::{Access, Availability},
     agent::Agent,
@@ -186,6 +188,7 @@ pub use crate::{
     pin::{Change, Pin},
     pipeline::{Approvals, Decided, Pipeline, PipelineConfig, Simulation, SimulationVerdict},
     profile::{AgentProfile, PendingLoadout, ToolSet, Visibility, skills_allow, tool_list},
+    redact::{redact_json, redact_text},
     registry::{Collision, Entry, Offer, OfferedTool, Plan, PlanError, Registry, RegistryCell},
     reply::{
         Artifact, ArtifactBody, Completeness, ContentBlock, Reply, ReplyError, ReplyText, Resource,
