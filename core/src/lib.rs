@@ -110,6 +110,7 @@
 mod excerpt;
 mod json;
 mod nearest;
+mod words;
 
 mod canonical;
 
