@@ -72,6 +72,8 @@ pub enum DecisionKind {
     Disable,
     /// What its code says holds again.
     Reset,
+    /// A tool was looked at as it is now.
+    Review,
     /// An agent was made.
     CreateAgent,
     /// An agent was changed.
@@ -84,13 +86,14 @@ pub enum DecisionKind {
 
 impl DecisionKind {
     /// Every kind.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 11] = [
         Self::Approve,
         Self::Deny,
         Self::Submit,
         Self::Enable,
         Self::Disable,
         Self::Reset,
+        Self::Review,
         Self::CreateAgent,
         Self::ChangeAgent,
         Self::DeleteAgent,
@@ -106,6 +109,7 @@ impl DecisionKind {
             Self::Enable => "enable",
             Self::Disable => "disable",
             Self::Reset => "reset",
+            Self::Review => "review",
             Self::CreateAgent => "create_agent",
             Self::ChangeAgent => "change_agent",
             Self::DeleteAgent => "delete_agent",
