@@ -55,6 +55,7 @@ mod refresh;
 mod registry_file;
 
 mod audit_log;
+mod audit_query;
 mod clock;
 
 mod config;
@@ -63,6 +64,11 @@ mod toolbay;
 
 pub use crate::{
     audit_log::DELAY as AUDIT_DELAY,
+    audit_query::{
+        ActorUsage, AuditCall, AuditDecision, AuditEntries, AuditEntry, AuditEvent, AuditFilter,
+        AuditItem, AuditReadError, AuditSummary, AuditTail, AuditTrail, DamagedLine, Moment,
+        MomentError, ToolUsage,
+    },
     config::{AuditConfig, Config},
     discover::{Candidate, Discovery, MAX_ENTRIES, discover},
     error::{OpenError, RefreshError, RegistryFileError},

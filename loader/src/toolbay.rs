@@ -9,7 +9,7 @@ use toolbay_core::{
 };
 
 use crate::{
-    audit_log::AuditLog,
+    audit_log::{AuditLog, folder},
     clock::SystemClock,
     config::Config,
     error::{OpenError, RefreshError, RegistryFileError},
@@ -99,7 +99,7 @@ impl Toolbay {
             *path = std::path::absolute(&*path)
                 .map_err(|source| OpenError::Path { path: path.clone(), source })?;
         }
-        let audit = AuditLog::open(&config.home.join("audit"), config.audit.clone())?;
+        let audit = AuditLog::open(&config.home.join(folder::FOLDER), config.audit.clone())?;
         let pipeline = Pipeline::new(PipelineConfig {
             limits: config.limits.clone(),
             ..PipelineConfig::new(Arc::new(audit), Arc::new(SystemClock))
