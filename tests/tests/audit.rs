@@ -60,7 +60,7 @@ fn files_rotate_and_lose_no_record_that_they_keep() {
     // Each process writes what it has gathered when it ends; opening the log again stands for one.
     for round in 0..20 {
         let mut config = home.config();
-        config.audit = AuditConfig { max_file_len: 2_000, keep: 3 };
+        config.audit = AuditConfig { max_file_len: 2_000, keep: 3, ..AuditConfig::default() };
         let toolbay = Toolbay::open(config).unwrap();
         for number in 0..5 {
             let text = "x".repeat(round * 5 + number + 1);
