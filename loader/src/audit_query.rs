@@ -4,6 +4,8 @@ mod entry;
 mod filter;
 mod moment;
 mod summary;
+#[cfg(test)]
+mod tests;
 mod trail;
 
 pub use self::{

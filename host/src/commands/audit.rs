@@ -9,6 +9,7 @@ mod summary;
 use std::{
     io,
     path::{Path, PathBuf},
+    time::Duration,
 };
 
 use thiserror::Error;
@@ -126,7 +127,7 @@ fn row(table: &mut Table, entry: &AuditEntry) {
     match &entry.event {
         AuditEvent::Call(call) => {
             let why = [why(call), request];
-            let took = call.duration.map(|took| format!("{took:.1?}")).unwrap_or_default();
+            let took = call.duration.map(took).unwrap_or_default();
             table.row([&entry.time, &actor, &call.tool, &call.outcome, &joined(why), &took]);
         }
         AuditEvent::Decision(AuditDecision { kind, subject, owner, refused, detail, .. }) => {
@@ -137,6 +138,10 @@ fn row(table: &mut Table, entry: &AuditEntry) {
         }
         _ => {}
     }
+}
+
+fn took(duration: Duration) -> String {
+    format!("{duration:.1?}")
 }
 
 fn why(call: &AuditCall) -> Option<String> {

@@ -1,6 +1,6 @@
 //! Records as comma-separated values.
 
-use std::borrow::Cow;
+use std::{borrow::Cow, io};
 
 use csv::{QuoteStyle, WriterBuilder};
 use toolbay_loader::{AuditEntry, AuditEvent};
@@ -62,7 +62,10 @@ pub(super) fn rows(records: &mut Records, output: &mut Output) -> Result<(), Com
 }
 
 fn failed(error: csv::Error) -> OutputError {
-    OutputError::Write(error.into())
+    OutputError::Write(match error.into_kind() {
+        csv::ErrorKind::Io(error) => error,
+        other => io::Error::other(format!("{other:?}")),
+    })
 }
 
 fn row(entry: &AuditEntry) -> Row {

@@ -5,7 +5,7 @@ use std::{cmp::Reverse, collections::BTreeMap, time::Duration};
 use serde::Serialize;
 use toolbay_loader::{ActorUsage, AuditSummary, ToolUsage};
 
-use super::records::Records;
+use super::{records::Records, took};
 use crate::{
     commands::CommandError,
     output::{Output, Table, grouped},
@@ -90,7 +90,7 @@ impl Summary {
         };
         let decided = decisions.values().sum();
         output.text(&format!(
-            "{} calls and {} decisions, {first} to {last}",
+            "calls: {}, decisions: {}, {first} to {last}",
             grouped(*calls),
             grouped(decided)
         ))?;
@@ -106,7 +106,8 @@ impl Summary {
             "TIME",
         ]);
         section(output, tools, self.tools(), |table, row| {
-            let time = Duration::from_micros(row.duration_us);
+            let time = Some(row.duration_us).filter(|time| *time > 0);
+            let time = time.map(|time| took(Duration::from_micros(time))).unwrap_or_default();
             table.row([
                 row.tool,
                 row.provider.unwrap_or_default(),
@@ -116,7 +117,7 @@ impl Summary {
                 &counted(row.outcomes),
                 &grouped(row.argument_bytes),
                 &grouped(row.reply_bytes),
-                &format!("{time:.1?}"),
+                &time,
             ]);
         })?;
         let denials = Table::new(["DENIED FOR", "TOOL", "CALLS"]);
