@@ -1,11 +1,14 @@
 //! The command line.
 
+mod audit;
+
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;
 use toolbay_loader::{ActorName, AgentName};
 
+pub(crate) use self::audit::AuditArgs;
 use crate::exit::Exit;
 
 /// Lets language models use tools from native plugins
@@ -31,6 +34,8 @@ pub(crate) enum Command {
     Call(CallArgs),
     /// Offer the tools to a client of the Model Context Protocol
     Serve(ServeArgs),
+    /// Show what was called and decided
+    Audit(Box<AuditArgs>),
     /// Print a script that completes commands in a shell
     Completions(CompletionsArgs),
 }

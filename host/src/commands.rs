@@ -1,5 +1,6 @@
 //! What each command does.
 
+mod audit;
 mod call;
 mod completions;
 mod inspect;
@@ -19,7 +20,7 @@ use crate::{
     arguments::ArgumentsError,
     caller::UnknownAgent,
     cli::{Cli, Command},
-    commands::{call::InterruptError, inspect::InspectError},
+    commands::{audit::AuditError, call::InterruptError, inspect::InspectError},
     config::{self, ConfigError, DEFAULT_PLUGIN_DIRECTORY, HostConfig},
     exit::Exit,
     home::{self, HomeError},
@@ -57,6 +58,8 @@ enum CommandError {
     #[error(transparent)]
     Serve(#[from] ServeError),
     #[error(transparent)]
+    Audit(#[from] AuditError),
+    #[error(transparent)]
     Output(#[from] OutputError),
 }
 
@@ -76,6 +79,7 @@ impl CommandError {
             Self::Call(error) => Exit::of_call_error(error),
             Self::Serve(ServeError::BrokenOff(_)) => Exit::Broken,
             Self::Serve(_) => Exit::Unavailable,
+            Self::Audit(error) => error.exit(),
         }
     }
 
@@ -125,8 +129,9 @@ fn usage(error: &clap::Error, output: &mut Output) -> Exit {
 
 fn execute(cli: Cli, input: File, mut output: Output) -> Result<Exit, CommandError> {
     let Cli { home, command } = cli;
+    let resolve = || home::resolve(home.clone());
     let load = || {
-        let config = HostConfig::load(&home::resolve(home)?)?;
+        let config = HostConfig::load(&resolve()?)?;
         show_log(config.log_level);
         Ok::<_, CommandError>(config)
     };
@@ -136,6 +141,7 @@ fn execute(cli: Cli, input: File, mut output: Output) -> Result<Exit, CommandErr
         Command::Inspect(args) => inspect::inspect(&args, load, &mut output),
         Command::Call(args) => call::call(args, load()?, input, &mut output),
         Command::Serve(args) => serve::serve(&args, load()?, input, output),
+        Command::Audit(args) => audit::audit(&args, &resolve()?, &mut output),
         Command::Completions(args) => completions::completions(&args, &mut output),
     }
 }

@@ -70,8 +70,10 @@ impl HostConfig {
             artifact_bytes: limits.artifact_bytes.unwrap_or(default_limits.artifact_bytes),
         };
         loader.audit = AuditConfig {
+            privacy: audit.privacy.unwrap_or(default_audit.privacy),
             max_file_len: audit.max_file_bytes.unwrap_or(default_audit.max_file_len),
             keep: audit.keep.unwrap_or(default_audit.keep),
+            keep_days: audit.keep_days.unwrap_or(default_audit.keep_days),
         };
         let agents = agents.into_iter().map(|(name, agent)| {
             let name = name.into_inner();
@@ -86,6 +88,8 @@ impl HostConfig {
 
 #[cfg(test)]
 mod tests {
+    use toolbay_loader::Privacy;
+
     use super::*;
 
     const HOME: &str = "/home/ada/bay";
@@ -109,8 +113,10 @@ mod tests {
             media_bytes = 3
             artifact_bytes = 4
             [audit]
+            privacy = "redacted"
             max_file_bytes = 5
             keep = 6
+            keep_days = 7
             [agents.tutor.tools.search]
             limit = 3
             [log]
@@ -130,7 +136,9 @@ mod tests {
         );
         let limits = Limits { text_bytes: 1, argument_bytes: 2, media_bytes: 3, artifact_bytes: 4 };
         assert_eq!(loader.limits, limits);
-        assert_eq!(loader.audit, AuditConfig { max_file_len: 5, keep: 6 });
+        let audit =
+            AuditConfig { privacy: Privacy::Redacted, max_file_len: 5, keep: 6, keep_days: 7 };
+        assert_eq!(loader.audit, audit);
         assert_eq!(agents["tutor"].tool_config["search"].get(), r#"{"limit":3}"#);
         assert_eq!(log_level, LevelFilter::Debug);
     }
@@ -174,6 +182,14 @@ mod tests {
             (
                 "[agents.tutor.tools.\"read file\"]",
                 "line 1: tool name: expected 1 to 64 characters of A-Z a-z 0-9 _ -, found \"read file\"",
+            ),
+            (
+                "[audit]\nprivacy = \"metdata\"",
+                "line 2: privacy: expected one of none, metadata, redacted, full, found \"metdata\"; did you mean \"metadata\"?",
+            ),
+            (
+                "[audit]\nprivacy = \"loud\"",
+                "line 2: privacy: expected one of none, metadata, redacted, full, found \"loud\"",
             ),
             ("[audit]\nkeep = \"many\"", "line 2: invalid type: string \"many\", expected usize"),
             (

@@ -5,7 +5,7 @@ mod table;
 use std::{
     borrow::Cow,
     fs::File,
-    io::{self, IsTerminal, Write},
+    io::{self, BufWriter, IsTerminal, Write},
 };
 
 use serde::Serialize;
@@ -86,6 +86,11 @@ impl Output {
     pub(crate) fn table(&mut self, table: Table) -> Result<(), OutputError> {
         let text = table.render(self.columns);
         self.text(&text)
+    }
+
+    /// Takes a great many small pieces of the program's own, whose end is to flush it.
+    pub(crate) fn writer(&mut self) -> BufWriter<&mut File> {
+        BufWriter::new(&mut self.file)
     }
 
     /// The file itself, for whoever writes a protocol to it.
