@@ -58,6 +58,7 @@ mod sealed_file;
 
 #[cfg_attr(not(test), expect(dead_code, reason = "no decision is kept yet"))]
 mod access_file;
+mod approval_store;
 mod registry_file;
 
 mod audit_log;
@@ -68,6 +69,7 @@ mod error;
 mod toolbay;
 
 pub use crate::{
+    approval_store::ApprovalFiles,
     audit_log::DELAY as AUDIT_DELAY,
     config::{AuditConfig, Config},
     discover::{Candidate, Discovery, MAX_ENTRIES, discover},
