@@ -23,6 +23,8 @@ use crate::{
 /// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Access {
+    /// Whether every tool is off, whatever else is decided: what holds while nobody knows what was decided.
+    pub closed: bool,
     /// Tools that are switched on or off.
     pub tools: BTreeMap<ToolName, bool>,
     /// Groups that are switched on or off. Without a row, a group is on.
@@ -39,7 +41,7 @@ pub struct Access {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Availability {
-    /// Whether its provider is on.
+    /// Whether its provider is on, and anything is.
     pub provider_enabled: bool,
     /// Whether its group is on, or it has none.
     pub group_enabled: bool,
@@ -76,7 +78,7 @@ impl Access {
         let declared = tool.declarations();
         let pin = names.clone().find_map(|name| self.pins.get(name));
         Availability {
-            provider_enabled: self.providers.get(provider).copied().unwrap_or(true),
+            provider_enabled: !self.closed && self.providers.get(provider).copied().unwrap_or(true),
             group_enabled: declared
                 .group
                 .as_ref()

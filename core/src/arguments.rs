@@ -2,9 +2,15 @@
 
 mod violation;
 
-use std::{collections::BTreeSet, fmt, sync::Arc, time::Duration};
+use std::{
+    borrow::Cow,
+    collections::{BTreeMap, BTreeSet},
+    fmt,
+    sync::Arc,
+    time::Duration,
+};
 
-use serde_json::{Value, value::RawValue};
+use serde_json::{Map, Value, value::RawValue};
 use thiserror::Error;
 
 pub use self::violation::Violation;
@@ -18,7 +24,7 @@ use crate::{
     name::ProviderId,
     registry::Entry,
     request::{CancelToken, ProgressSink},
-    schema::{Schema, SchemaError},
+    schema::{Adapted, Schema, SchemaError},
 };
 
 /// Why arguments were refused. The message is for the model, which can correct its call by it.
@@ -62,7 +68,7 @@ pub enum ArgumentsError {
     /// Resolution: change what each violation names.
     #[error("{}", Sentences(.violations))]
     Invalid {
-        /// In what; at most ten.
+        /// In what, at most ten, and up to ten names of arguments that the tool does not have.
         violations: Vec<Violation>,
     },
     /// The tool's own schema does not compile: the plugin's fault, not the caller's.
@@ -86,16 +92,17 @@ impl fmt::Display for Sentences<'_> {
 
 /// A call that passed the gates and whose arguments fit the schema. Only a [`Pipeline`](crate::Pipeline) makes one.
 #[must_use]
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 pub struct ValidCall<'a> {
     authorized: Authorized<'a>,
-    arguments: &'a str,
+    arguments: Cow<'a, str>,
 }
 
 impl<'a> ValidCall<'a> {
-    /// The arguments: a JSON object as the caller wrote it, `{}` where the caller wrote nothing.
-    pub fn arguments(&self) -> &'a str {
-        self.arguments
+    /// The arguments: a JSON object as the caller wrote it, `{}` where the caller wrote nothing. What was read as another type, or
+    /// dropped because the tool has no such argument, is written anew; the values of the others still are the caller's own text.
+    pub fn arguments(&self) -> &str {
+        &self.arguments
     }
 
     /// The tool. Under whichever name it was called, this has its own.
@@ -154,38 +161,69 @@ impl<'a> ValidCall<'a> {
     }
 }
 
-/// Checks the arguments of an authorized request, of at most `limit` bytes, against the tool's schema.
+/// Reads the arguments of an authorized request, of at most `limit` bytes, as what the tool's schema wants, and checks them
+/// against it.
 pub(crate) fn validate(
     authorized: Authorized<'_>,
     limit: usize,
 ) -> Result<ValidCall<'_>, ArgumentsError> {
     let text = authorized.request().arguments();
-    let value = parse(text, limit)?;
-    let arguments = if text.trim_ascii().is_empty() { "{}" } else { text };
+    let mut value = parse(text, limit)?;
+    let text = or_none(text);
     let definition = authorized.entry().definition();
     let validator = definition.validator().map_err(ArgumentsError::Schema)?;
+    let adapted = validator.coercion().adapt(&mut value);
+    let arguments = match adapted.is_unchanged() {
+        true => Cow::Borrowed(text),
+        false => Cow::Owned(rewritten(text, &value, &adapted)),
+    };
+    let value = Value::Object(value);
     if !validator.is_valid(&value) {
-        let violations = violations(validator, definition.schema(), &value, arguments.len());
+        let violations =
+            violations(validator, definition.schema(), &value, text.len(), &adapted.undeclared);
         return Err(ArgumentsError::Invalid { violations });
     }
     Ok(ValidCall { authorized, arguments })
 }
 
+/// The members as text, those that did not change as they stand in the text that they were read from: a number can have more
+/// digits there than a value keeps.
+fn rewritten(text: &str, members: &Map<String, Value>, adapted: &Adapted) -> String {
+    // It was read once already.
+    let written: BTreeMap<String, &RawValue> = serde_json::from_str(text).unwrap_or_default();
+    let mut rewritten = String::with_capacity(text.len());
+    for (name, value) in members {
+        rewritten.push(if rewritten.is_empty() { '{' } else { ',' });
+        rewritten.push_str(&Value::from(name.as_str()).to_string());
+        rewritten.push(':');
+        match written.get(name) {
+            Some(written) if !adapted.coerced.contains(name) => rewritten.push_str(written.get()),
+            _ => rewritten.push_str(&value.to_string()),
+        }
+    }
+    rewritten.push_str(if rewritten.is_empty() { "{}" } else { "}" });
+    rewritten
+}
+
 /// The arguments as an object of at most `limit` bytes; no text is an empty one.
-fn parse(text: &str, limit: usize) -> Result<Value, ArgumentsError> {
+fn parse(text: &str, limit: usize) -> Result<Map<String, Value>, ArgumentsError> {
     if text.len() > limit {
         return Err(ArgumentsError::TooLarge { limit, found: text.len() });
     }
-    let text = if text.trim_ascii().is_empty() { "{}" } else { text };
-    let value: Value = serde_json::from_str(text).map_err(|source| ArgumentsError::NotJson {
+    let value = serde_json::from_str(or_none(text)).map_err(|source| ArgumentsError::NotJson {
         line: source.line(),
         column: source.column(),
         source,
     })?;
-    if !value.is_object() {
-        return Err(ArgumentsError::NotAnObject { found: json::kind(&value) });
+    match value {
+        Value::Object(members) => Ok(members),
+        other => Err(ArgumentsError::NotAnObject { found: json::kind(&other) }),
     }
-    Ok(value)
+}
+
+/// No text means no arguments.
+fn or_none(text: &str) -> &str {
+    if text.trim_ascii().is_empty() { "{}" } else { text }
 }
 
 /// Reads what an agent's call of a tool gives beside what a person will type in: arguments that fit the tool's schema but for those of
@@ -196,14 +234,15 @@ pub(crate) fn before_input(
     input: &Schema,
 ) -> Result<Value, ArgumentsError> {
     let text = authorized.request().arguments();
-    let mut value = parse(text, limit)?;
-    let typed = declared(input);
-    if let Value::Object(members) = &mut value {
-        members.retain(|name, _| !typed.contains(name));
-    }
+    let mut given = parse(text, limit)?;
+    let typed = input.properties();
+    given.retain(|name, _| !typed.contains(name));
     let definition = authorized.entry().definition();
     let validator = definition.validator().map_err(ArgumentsError::Schema)?;
-    let mut violations = violations(validator, definition.schema(), &value, text.len());
+    let undeclared = validator.coercion().adapt(&mut given).undeclared;
+    let value = Value::Object(given);
+    let mut violations =
+        violations(validator, definition.schema(), &value, text.len(), &undeclared);
     violations.retain(|violation| !typed.contains(&violation.argument));
     match violations.is_empty() {
         true => Ok(value),
@@ -218,15 +257,16 @@ pub(crate) fn with_input(
     typed: Value,
     input: &Schema,
 ) -> Result<Value, ArgumentsError> {
-    let names = declared(input);
+    let names = input.properties();
     let (Value::Object(mut given), Value::Object(mut typed)) = (given, typed) else {
         return Err(ArgumentsError::NotAnObject { found: "something else" });
     };
     typed.retain(|name, _| names.contains(name));
-    let typed = Value::Object(typed);
     let validator = input.compile().map_err(|error| ArgumentsError::Schema(Arc::new(error)))?;
+    validator.coercion().adapt(&mut typed);
+    let typed = Value::Object(typed);
     if !validator.is_valid(&typed) {
-        let violations = violations(&validator, input, &typed, 0);
+        let violations = violations(&validator, input, &typed, 0, &BTreeSet::new());
         return Err(ArgumentsError::Invalid { violations });
     }
     given.retain(|name, _| !names.contains(name));
@@ -234,11 +274,4 @@ pub(crate) fn with_input(
         given.extend(typed);
     }
     Ok(Value::Object(given))
-}
-
-/// The names of the arguments that a schema lists.
-fn declared(schema: &Schema) -> BTreeSet<String> {
-    let schema: Value = serde_json::from_str(schema.as_str()).unwrap_or_default();
-    let properties = schema.get("properties").and_then(Value::as_object);
-    properties.into_iter().flatten().map(|(name, _)| name.clone()).collect()
 }

@@ -13,10 +13,10 @@ use crate::{
     registry::Entry,
     reply::Reply,
     request::CallRequest,
-    word::words,
+    vocabulary::vocabulary,
 };
 
-words! {
+vocabulary! {
     /// How much a log keeps of a call.
     Privacy, "privacy" {
         /// Who, which tool, when and how it ended.
@@ -366,8 +366,10 @@ impl<'a> AuditScope<'a> {
 
     fn end(&mut self, result: &Result<Reply, CallError>) {
         if let Err(error) = result {
-            self.reason = error.reason();
-            self.observed_only = false;
+            if let Some(reason) = error.reason() {
+                self.reason = Some(reason);
+                self.observed_only = false;
+            }
             self.code = Some(error.code());
             self.approval = error.approval().cloned().or(self.approval.take());
         }

@@ -5,7 +5,7 @@ use std::error::Error as StdError;
 use bytes::Bytes;
 use thiserror::Error;
 
-use crate::{arguments::ValidCall, error::Party, excerpt::excerpt};
+use crate::{arguments::ValidCall, caller::Caller, error::Party, excerpt::excerpt};
 
 /// What executes a tool. The pipeline can't tell one implementation from another.
 pub trait ToolBackend: Send + Sync {
@@ -28,6 +28,20 @@ pub trait ToolBackend: Send + Sync {
     fn preview(&self, _call: &ValidCall<'_>) -> Result<Option<Vec<String>>, BackendError> {
         Ok(None)
     }
+
+    /// Whether somebody may read the preview of this call, as far as the tool says so: it shows what the call is about. It changes
+    /// nothing.
+    ///
+    /// # Errors
+    ///
+    /// [`BackendError`] where the tool could not be asked, which is no yes.
+    fn may_viewer_read(
+        &self,
+        _call: &ValidCall<'_>,
+        _viewer: &Caller,
+    ) -> Result<Option<bool>, BackendError> {
+        Ok(None)
+    }
 }
 
 /// How a call ended, in the tool's own judgement.
@@ -48,8 +62,9 @@ pub struct RawReply {
     pub status: ReplyStatus,
     /// The text for the model; it should be UTF-8.
     pub text: Bytes,
-    /// Empty, or a JSON object `{"content": [MCP content blocks], "structured": any value, "artifacts": [...]}`, each member
-    /// optional. With `content` the text is empty.
+    /// Empty, or a JSON object `{"content": [MCP content blocks], "structured": any value, "artifacts": [...], "write": {"kind":
+    /// "created" | "updated" | "deleted", "target": {"type": "note", "id": "7"}, "hook_failed": false}, "completeness": "complete" |
+    /// "partial"}`, each member optional. With `content` the text is empty, and only a call that succeeded has a `write`.
     pub rest: Bytes,
 }
 

@@ -29,6 +29,8 @@ pub(crate) fn bound(raw: RawReply, limits: &Limits) -> Result<Reply, ReplyError>
     }
     let mut rest = Rest::parse(&raw.rest, REST_BYTES)?;
     let content = rest.take_content()?;
+    let write = rest.take_write(raw.status)?;
+    let completeness = rest.completeness();
     let artifacts = rest.artifacts.map(|raw| bound_artifacts(raw, limits.artifact_bytes));
     let (structured, note) = bound_structured(rest.structured, limits.text_bytes);
     let mut truncated = note.is_some();
@@ -52,7 +54,7 @@ pub(crate) fn bound(raw: RawReply, limits: &Limits) -> Result<Reply, ReplyError>
         }
     };
     let artifacts = artifacts.unwrap_or_default();
-    let beside = Some(Box::new(Beside { content, structured, artifacts, write: None }));
+    let beside = Some(Box::new(Beside { content, structured, artifacts, write, completeness }));
     Ok(Reply { status: raw.status, text, truncated, beside })
 }
 

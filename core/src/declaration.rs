@@ -1,8 +1,8 @@
 //! What a tool's code declares about itself, and no administrator can edit.
 
-use crate::{name::GroupName, schema::Schema, word::words};
+use crate::{name::GroupName, schema::Schema, vocabulary::vocabulary};
 
-words! {
+vocabulary! {
     /// What a call does to the world.
     Effect, "effect" {
         /// It changes nothing.
@@ -26,7 +26,7 @@ impl Effect {
     }
 }
 
-words! {
+vocabulary! {
     /// The class of data that results may hold, ordered from harmless to secret.
     DataClass, "data class" {
         /// Anybody may read it.
@@ -44,7 +44,7 @@ words! {
     }
 }
 
-words! {
+vocabulary! {
     /// Where the tool may open network connections.
     Egress, "egress" {
         /// Nowhere.
@@ -56,7 +56,7 @@ words! {
     }
 }
 
-words! {
+vocabulary! {
     /// What the tool is for; a host budgets repeated calls by it.
     Kind, "kind" {
         /// It finds things.
@@ -149,7 +149,7 @@ mod tests {
     use std::{fmt, str::FromStr};
 
     use super::*;
-    use crate::word::UnknownWord;
+    use crate::vocabulary::UnknownWord;
 
     #[test]
     fn every_word_reads_back_as_the_value_that_wrote_it() {

@@ -19,8 +19,8 @@
 //!    which is written whatever happens.
 //! 6. The gates decide, as [`decide`] tells everybody who asks: the request is authorized, or the first gate that refuses names
 //!    the [`Reason`].
-//! 7. The arguments are checked against the schema: a [`ValidCall`], or [`ArgumentsError`] in words by which a model can correct
-//!    itself. A tool that writes then waits for a person's approval.
+//! 7. The arguments are read as the types that the schema wants, as [`Coercion`] tells, and checked against it: a [`ValidCall`], or
+//!    [`ArgumentsError`] in words by which a model can correct itself. A tool that writes then waits for a person's approval.
 //! 8. The backend executes the call and returns a [`RawReply`].
 //! 9. The reply is bounded: a [`Reply`] has a known size and encoding, whatever came. The record goes to the [`AuditSink`].
 //!
@@ -115,7 +115,7 @@ mod words;
 mod canonical;
 
 mod name;
-mod word;
+mod vocabulary;
 
 mod declaration;
 mod schema;
@@ -155,11 +155,17 @@ mod error;
 mod pipeline;
 mod written;
 
+mod agent_loop;
+mod inference;
 mod redact;
 
 pub use crate::{
     access::{Access, Availability},
     agent::Agent,
+    agent_loop::{
+        CallSignature, ForcedSearch, Repeat, RoundSignature, RunSignatures, batch_budget,
+        forced_search, loop_budget, search_score,
+    },
     approval::{
         ApprovalError, ApprovalStore, CallResult, Claim, ClaimError, DecidedBy, Decider, Need,
         Owner, PendingCall, PendingRequest, Preview, RequestState, Settled, StoreError,
@@ -180,6 +186,7 @@ pub use crate::{
         unattended, unavailable,
     },
     history::{PastCall, RunHistory},
+    inference::{InferredPolicy, PolicyHints, PolicySource, infer_policy},
     limits::Limits,
     name::{
         ActorName, AgentName, ApprovalId, GroupName, NameError, NameKind, ProviderId, RuleId,
@@ -197,8 +204,8 @@ pub use crate::{
     },
     request::{CallRequest, CancelToken, Progress, ProgressSink},
     rules::{DuplicateRule, Invocation, InvocationRule, Judgement, RuleDenial, Rules},
-    schema::{Schema, SchemaError, Validator},
-    word::UnknownWord,
+    schema::{Coercion, Schema, SchemaError, Validator},
+    vocabulary::UnknownWord,
     written::{WriteListener, Written},
     zone::{Enforcement, TrustZone},
 };

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use crate::{
+    agent_loop::loop_budget,
     declaration::{Declarations, Origin},
     definition::ToolDefinition,
     excerpt::excerpt,
@@ -81,7 +82,8 @@ impl Pin {
         changes.add("group", &named(&old.group), &named(&new.group), true);
         changes.add("egress", &old.egress, &new.egress, new.egress > old.egress);
         changes.add("kind", &old.kind, &new.kind, false);
-        changes.add("loop budget", &budget(old), &budget(new), old.loop_budget.is_some());
+        let (before, after) = (loop_budget(old), loop_budget(new));
+        changes.add("loop budget", &before, &after, after > before);
         changes.add("requires admin", &old.requires_admin, &new.requires_admin, old.requires_admin);
         changes.add(
             "enabled by default",
@@ -116,10 +118,6 @@ impl Changes {
 
 fn named(name: &Option<impl fmt::Display>) -> String {
     name.as_ref().map_or_else(|| "none".to_owned(), ToString::to_string)
-}
-
-fn budget(declarations: &Declarations) -> String {
-    named(&declarations.loop_budget)
 }
 
 fn input(declarations: &Declarations) -> &str {

@@ -2,6 +2,7 @@
 
 mod decide;
 mod run;
+mod show;
 mod simulate;
 mod suspend;
 

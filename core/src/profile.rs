@@ -10,11 +10,11 @@ use serde_json::value::RawValue;
 use crate::{
     agent::Agent,
     name::{AgentName, GroupName, NameError, ToolName},
-    word::words,
+    vocabulary::vocabulary,
     zone::{Enforcement, TrustZone},
 };
 
-words! {
+vocabulary! {
     /// Who works with an agent.
     Visibility, "visibility" {
         /// One person.

@@ -128,6 +128,12 @@ impl Registry {
         Self::new(self.generation, self.entries.iter().map(|entry| Entry::clone(entry)), access)
     }
 
+    /// The same tools as another generation.
+    #[must_use]
+    pub fn of_generation(self, generation: u64) -> Self {
+        Self { generation, ..self }
+    }
+
     /// The tool of this name or alias.
     pub fn get(&self, name: &str) -> Option<&Arc<Entry>> {
         self.by_name.get(name)

@@ -81,6 +81,7 @@ pub(crate) struct Beside {
     pub(crate) structured: Option<Box<RawValue>>,
     pub(crate) artifacts: Vec<Artifact>,
     pub(crate) write: Option<Write>,
+    pub(crate) completeness: Completeness,
 }
 
 impl Reply {
@@ -109,9 +110,14 @@ impl Reply {
         self.beside.as_ref().map_or(&[], |beside| &beside.artifacts)
     }
 
-    /// What the call wrote to, where the tool says so.
+    /// What the call changed, where the tool says so.
     pub fn write(&self) -> Option<&Write> {
         self.beside.as_ref()?.write.as_ref()
+    }
+
+    /// Whether the reply is all that there was to say, in the tool's own judgement.
+    pub fn completeness(&self) -> Completeness {
+        self.beside.as_ref().map_or(Completeness::Unstated, |beside| beside.completeness)
     }
 
     /// Whether a limit left anything out.

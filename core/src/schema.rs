@@ -1,5 +1,9 @@
 //! The JSON Schema of a tool's arguments or result: raw text until a validator is compiled from it.
 
+mod coercion;
+mod shape;
+mod types;
+
 use std::{
     cmp::Ordering,
     collections::BTreeSet,
@@ -16,6 +20,8 @@ use serde::{
 use serde_json::{Value, value::RawValue};
 use thiserror::Error;
 
+pub(crate) use self::coercion::Adapted;
+pub use self::coercion::Coercion;
 use crate::{excerpt::excerpt, json};
 
 /// Why a text is no schema of a tool.
@@ -138,6 +144,13 @@ impl Schema {
         &self.0
     }
 
+    /// The names of the members that it lists.
+    pub fn properties(&self) -> BTreeSet<String> {
+        let schema: Value = serde_json::from_str(self.as_str()).unwrap_or_default();
+        let properties = schema.get("properties").and_then(Value::as_object);
+        properties.into_iter().flatten().map(|(name, _)| name.clone()).collect()
+    }
+
     /// Compiles a validator. The dialect is the one that `$schema` names, or 2020-12; no reference leaves the text.
     ///
     /// # Errors
@@ -156,7 +169,14 @@ impl Schema {
                     source: Box::new(error),
                 },
             )?;
-        Ok(Validator { schema: compiled, never_blank: never_blank(&schema) })
+        let (never_blank, coercion) = (never_blank(&schema), Coercion::read(&schema));
+        Ok(Validator { schema: compiled, never_blank, coercion })
+    }
+
+    /// The types that it wants, for reading texts as those. A [`Validator`] has the same.
+    pub fn coercion(&self) -> Coercion {
+        // It was JSON when it was parsed.
+        Coercion::read(&serde_json::from_str(self.as_str()).unwrap_or_default())
     }
 }
 
@@ -191,6 +211,7 @@ impl Ord for Schema {
 pub struct Validator {
     schema: jsonschema::Validator,
     never_blank: Box<[String]>,
+    coercion: Coercion,
 }
 
 impl Validator {
@@ -200,6 +221,11 @@ impl Validator {
     /// so with `minLength`, `enum` or `const`.
     pub fn is_valid(&self, arguments: &Value) -> bool {
         self.schema.is_valid(arguments) && self.blank(arguments).next().is_none()
+    }
+
+    /// The types that the schema wants, for reading texts as those.
+    pub fn coercion(&self) -> &Coercion {
+        &self.coercion
     }
 
     /// Everything in which the value misses the schema, found at once; blank arguments are told by [`Validator::blank`].

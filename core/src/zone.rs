@@ -1,8 +1,8 @@
 //! Where a model runs, and which classes of data may go there.
 
-use crate::{declaration::DataClass, word::words};
+use crate::{declaration::DataClass, vocabulary::vocabulary};
 
-words! {
+vocabulary! {
     /// Where the provider of an agent's model runs, ordered from the most trusted to the least.
     TrustZone, "trust zone" {
         /// On the host's own machines.
@@ -52,7 +52,7 @@ impl TrustZone {
     }
 }
 
-words! {
+vocabulary! {
     /// Whether a breach of an agent's trust zone stops a call, or is only recorded.
     Enforcement, "enforcement" {
         /// It stops the call.

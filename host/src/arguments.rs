@@ -1,14 +1,10 @@
 //! From the words of a command line to the arguments of a call.
 
-mod accepted;
-
 use std::io::{self, Read};
 
 use serde_json::{Map, Value};
 use thiserror::Error;
-use toolbay_loader::Schema;
-
-use self::accepted::Accepted;
+use toolbay_loader::{Coercion, Schema};
 
 /// Why words are no arguments.
 #[derive(Debug, Error)]
@@ -77,6 +73,15 @@ enum Written {
     Json(Value),
 }
 
+impl From<Written> for Value {
+    fn from(written: Written) -> Self {
+        match written {
+            Written::Text(text) => Self::String(text),
+            Written::Json(value) => value,
+        }
+    }
+}
+
 impl Given {
     /// Tells the forms apart: nothing, `-`, one JSON text, or pairs.
     pub(crate) fn parse(words: &[String]) -> Result<Self, ArgumentsError> {
@@ -105,10 +110,8 @@ impl Given {
                 Ok(text)
             }
             Self::Pairs(pairs) => {
-                let schema = schema.map_or("{}", Schema::as_str);
-                // A schema is JSON; without one every value is a text.
-                let schema = serde_json::from_str(schema).unwrap_or_default();
-                object(pairs, &schema).map(|object| Value::Object(object).to_string())
+                let coercion = schema.map(Schema::coercion);
+                object(pairs, coercion.as_ref()).map(|object| Value::Object(object).to_string())
             }
         }
     }
@@ -133,36 +136,33 @@ fn pair(word: &str) -> Result<Pair, ArgumentsError> {
     Ok(Pair { key: key.to_owned(), value })
 }
 
-fn object(pairs: Vec<Pair>, schema: &Value) -> Result<Map<String, Value>, ArgumentsError> {
-    let mut keys: Vec<(String, Vec<Written>)> = Vec::new();
+/// The members, read as what the schema wants; without one every value after `=` is a text.
+fn object(
+    pairs: Vec<Pair>,
+    coercion: Option<&Coercion>,
+) -> Result<Map<String, Value>, ArgumentsError> {
+    let mut keys: Vec<(String, Vec<Value>)> = Vec::new();
     for Pair { key, value } in pairs {
         match keys.iter_mut().find(|(known, _)| *known == key) {
-            Some((_, values)) => values.push(value),
-            None => keys.push((key, vec![value])),
+            Some((_, values)) => values.push(value.into()),
+            None => keys.push((key, vec![value.into()])),
         }
     }
     let mut object = Map::new();
     for (key, values) in keys {
-        let accepted = Accepted::of_argument(schema, &key);
-        let value = match <[Written; 1]>::try_from(values) {
-            Ok([Written::Json(value)]) => value,
-            Ok([Written::Text(text)]) => accepted.value(&text),
-            Err(values) => match accepted.items() {
-                Some(items) => list(&items, values),
-                None => return Err(ArgumentsError::Repeated { key, count: values.len() }),
-            },
+        let value = match <[Value; 1]>::try_from(values) {
+            Ok([value]) => value,
+            Err(values) if coercion.is_some_and(|coercion| coercion.takes_list(&key)) => {
+                Value::Array(values)
+            }
+            Err(values) => return Err(ArgumentsError::Repeated { key, count: values.len() }),
         };
         object.insert(key, value);
     }
+    if let Some(coercion) = coercion {
+        coercion.coerce(&mut object);
+    }
     Ok(object)
-}
-
-fn list(items: &Accepted<'_>, values: Vec<Written>) -> Value {
-    let item = |value| match value {
-        Written::Text(text) => items.value(&text),
-        Written::Json(value) => value,
-    };
-    Value::Array(values.into_iter().map(item).collect())
 }
 
 #[cfg(test)]
@@ -207,7 +207,7 @@ mod tests {
             (&["limit=-1"], r#"{"limit":-1}"#),
             // The validator says it better than a parser could.
             (&["limit=many"], r#"{"limit":"many"}"#),
-            (&["limit=1.5"], r#"{"limit":1.5}"#),
+            (&["limit=1.5"], r#"{"limit":"1.5"}"#),
             (&["ratio=0.5"], r#"{"ratio":0.5}"#),
             (&["ratio=null"], r#"{"ratio":null}"#),
             (&["loud=true"], r#"{"loud":true}"#),
@@ -220,7 +220,7 @@ mod tests {
             (&["one_or_more=a", "one_or_more=b"], r#"{"one_or_more":["a","b"]}"#),
             (&[r#"filter={"a": 1}"#], r#"{"filter":{"a":1}}"#),
             (&["loop=a"], r#"{"loop":"a"}"#),
-            (&["nested=a"], r#"{"nested":["a"]}"#),
+            (&["nested=a"], r#"{"nested":"a"}"#),
             (&["nested=[[]]"], r#"{"nested":[[]]}"#),
             (&["unknown=1"], r#"{"unknown":"1"}"#),
             (&["limit=1", "text=a"], r#"{"limit":1,"text":"a"}"#),

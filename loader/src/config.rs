@@ -1,9 +1,9 @@
 //! What a host application says when it opens a Toolbay.
 
-use std::{collections::BTreeMap, path::PathBuf};
+use std::{collections::BTreeMap, path::PathBuf, sync::Arc, time::Duration};
 
 use serde_json::value::RawValue;
-use toolbay_core::{Limits, Offer, Privacy, ProviderId};
+use toolbay_core::{Limits, Offer, Privacy, ProviderId, Rules, ToolSet, WriteListener};
 
 /// The configuration of a [`Toolbay`](crate::Toolbay). Everything is explicit: no environment variable counts, and relative paths are
 /// made absolute once, when it is opened.
@@ -20,6 +20,14 @@ pub struct Config {
     pub limits: Limits,
     /// How the audit log is kept.
     pub audit: AuditConfig,
+    /// How long a request for approval waits before it ends as denied by nobody; a day.
+    pub approvals_expire_after: Duration,
+    /// Tools that belong together in loadouts.
+    pub tool_sets: Vec<ToolSet>,
+    /// The host application's own rules about calls.
+    pub rules: Rules,
+    /// Who hears of writes. A listener that panics is logged, and harms nothing.
+    pub listeners: Vec<Arc<dyn WriteListener>>,
 }
 
 impl Config {
@@ -32,6 +40,10 @@ impl Config {
             core: None,
             limits: Limits::default(),
             audit: AuditConfig::default(),
+            approvals_expire_after: Duration::from_hours(24),
+            tool_sets: Vec::new(),
+            rules: Rules::default(),
+            listeners: Vec::new(),
         }
     }
 }

@@ -7,6 +7,11 @@ use toolbay_core::{Actor, Caller};
 
 /// The caller as a plugin reads it. An encoding that fails leaves an anonymous caller, which is the least of them.
 pub(crate) fn caller(caller: &Caller) -> Vec<u8> {
+    serde_json::to_vec(&context(caller)).unwrap_or_else(|_| b"{}".to_vec())
+}
+
+/// The same before it is text.
+pub(crate) fn context(caller: &Caller) -> wire::Context<'_> {
     let actor = match caller.actor() {
         Actor::User { name, admin } => {
             wire::Actor::User { name: name.as_str().into(), admin: *admin }
@@ -21,13 +26,12 @@ pub(crate) fn caller(caller: &Caller) -> Vec<u8> {
         media_type: attachment.media_type.as_str().into(),
         uri: attachment.uri.as_str().into(),
     });
-    let context = wire::Context {
+    wire::Context {
         actor,
         agent: caller.agent().map(|agent| agent.name.as_str().into()),
         run: caller.run().map(|run| run.as_str().into()),
         attachments: attachments.collect(),
-    };
-    serde_json::to_vec(&context).unwrap_or_else(|_| b"{}".to_vec())
+    }
 }
 
 /// A deadline as it crosses: at least one millisecond, since zero means that there is none, and rounded up, so that it is over for the

@@ -56,6 +56,61 @@ pub enum RegistryFileError {
     },
 }
 
+/// What is wrong with the access file, in which administrators' decisions and agents are kept. Unless it could only not be written, no tool
+/// may be used.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum AccessFileError {
+    /// The file can't be read or written.
+    ///
+    /// Resolution: correct the permissions of the home folder, or free space.
+    #[error("access file {}: not readable or not writable", .path.display())]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// The file is not what was written.
+    ///
+    /// Resolution: put the previous version in its place, which lacks the last change. Without a file, nothing is decided, and the tools are on
+    /// that their code enables.
+    #[error(
+        "access file {} is damaged: expected what the host wrote, found {found}; no tool can be used and nothing can be changed until somebody \
+         puts {} in its place, which lacks the last change, or removes it, which forgets every decision",
+        .path.display(),
+        .path.with_extension("previous.json").display()
+    )]
+    Damaged {
+        /// The file.
+        path: PathBuf,
+        /// What is there instead.
+        found: String,
+    },
+    /// The file was written by another release.
+    ///
+    /// Resolution: use that release.
+    #[error(
+        "access file {} has format {found}, expected {}: no tool can be used and nothing can be changed; use the release that wrote it",
+        .path.display(),
+        crate::access_file::FORMAT
+    )]
+    OtherFormat {
+        /// The file.
+        path: PathBuf,
+        /// Its format.
+        found: u32,
+    },
+    /// The content can't be written as JSON. It is a bug of the host.
+    ///
+    /// Resolution: report it.
+    #[error("access file can't be written as JSON; report this as a bug of the host")]
+    Encode {
+        /// What the writer says.
+        source: serde_json::Error,
+    },
+}
+
 /// Why a host could not start.
 #[derive(Debug, Error)]
 #[non_exhaustive]
@@ -111,4 +166,9 @@ pub enum RefreshError {
     /// Resolution: correct the host application.
     #[error("the host's own tools can't be registered")]
     Core(#[from] PlanError),
+    /// What administrators decided can't be read, or what was pinned can't be kept.
+    ///
+    /// Resolution: as the source says.
+    #[error("what was found can't be held against what was decided")]
+    Access(#[from] AccessFileError),
 }

@@ -6,9 +6,10 @@ use bytes::Bytes;
 use serde_json::value::RawValue;
 use toolbay_abi::{
     CallInput, PluginReply, PluginRootRef,
-    abi_stable::std_types::{RResult, RVec},
+    abi_stable::std_types::{ROption, RResult, RVec},
+    extensions::MAY_VIEWER_READ,
     reply_status,
-    wire::{Definition, Fault},
+    wire::{Definition, Fault, ViewerQuestion},
 };
 use toolbay_core::{
     BackendError, Caller, ProviderId, RawReply, ReplyStatus, Schema, ToolDefinition, ToolName,
@@ -132,6 +133,31 @@ impl Instance {
         })
     }
 
+    /// Asks a tool whether somebody may read what its previews show; `None` where it does not say, or is of a release that can't be asked.
+    pub(crate) fn may_viewer_read(
+        &self,
+        call: &ValidCall<'_>,
+        viewer: &Caller,
+    ) -> Result<Option<bool>, BackendError> {
+        let (id, version) = MAY_VIEWER_READ;
+        let ROption::RSome(extension) = self.root.extension()(id.into(), version) else {
+            return Ok(None);
+        };
+        let contract = |error: serde_json::Error| BackendError::Fault {
+            message: format!("expected true, false or null: {error}"),
+            location: None,
+        };
+        let question = ViewerQuestion {
+            tool: call.definition().name().as_str().into(),
+            arguments: serde_json::from_str(call.arguments()).map_err(contract)?,
+            viewer: encode::context(viewer),
+            tool_config: call.tool_config(),
+        };
+        let question = serde_json::to_vec(&question).map_err(contract)?;
+        let answer = settle((extension.invoke)(self.handle, question.as_slice().into()));
+        serde_json::from_slice(&answer.map_err(broken_off)?).map_err(contract)
+    }
+
     fn with_input<T>(
         &self,
         call: &ValidCall<'_>,
@@ -151,10 +177,7 @@ impl Instance {
                 encode::milliseconds(deadline.saturating_duration_since(Instant::now()))
             }),
         };
-        settle(entry(input)).map_err(|fault| match fault {
-            Fault::Panic { message, location } => BackendError::Fault { message, location },
-            other => BackendError::Fault { message: said(&other), location: None },
-        })
+        settle(entry(input)).map_err(broken_off)
     }
 }
 
@@ -210,6 +233,13 @@ fn settle<T>(result: RResult<T, RVec<u8>>) -> Result<T, Fault> {
             problem: format!("expected a fault as JSON: {error}"),
         })
     })
+}
+
+fn broken_off(fault: Fault) -> BackendError {
+    match fault {
+        Fault::Panic { message, location } => BackendError::Fault { message, location },
+        other => BackendError::Fault { message: said(&other), location: None },
+    }
 }
 
 fn refused(stage: Stage, fault: &Fault) -> Reason {

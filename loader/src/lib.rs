@@ -52,17 +52,29 @@ mod services;
 mod provider;
 mod refresh;
 
+mod file_declarations;
+mod lock_file;
+mod sealed_file;
+
+#[cfg_attr(not(test), expect(dead_code, reason = "no decision is kept yet"))]
+mod access_file;
 mod registry_file;
 
 mod audit_log;
 mod audit_query;
 mod clock;
 
+mod approval_store;
+
+mod access_error;
 mod config;
 mod error;
 mod toolbay;
 
 pub use crate::{
+    access_error::AccessError,
+    access_file::Label,
+    approval_store::ApprovalFiles,
     audit_log::DELAY as AUDIT_DELAY,
     audit_query::{
         ActorUsage, AuditCall, AuditDecision, AuditEntries, AuditEntry, AuditEvent, AuditFilter,
@@ -71,14 +83,17 @@ pub use crate::{
     },
     config::{AuditConfig, Config},
     discover::{Candidate, Discovery, MAX_ENTRIES, discover},
-    error::{OpenError, RefreshError, RegistryFileError},
+    error::{AccessFileError, OpenError, RefreshError, RegistryFileError},
     inspect::{
         FileIdentity, Inspected, Inspection, LibraryFacts, MAX_FILE_LEN, RootSymbol, inspect,
     },
     registry_file::FORMAT as REGISTRY_FORMAT,
     rejection::{Reason as RejectionReason, Rejection, Stage},
     store::{ContentHash, NotAHash, Store},
-    toolbay::{ProviderStatus, RefreshReport, Toolbay},
+    toolbay::{
+        ChangedTool, GroupState, Loadout, LoadoutChange, ProviderStatus, RefreshReport, Switch,
+        ToolState, Toolbay,
+    },
     verify::{DeclaredTool, Verified, problems, verify},
 };
 pub use toolbay_abi::note::{Note, NoteTool};

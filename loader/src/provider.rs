@@ -12,7 +12,7 @@ use parking_lot::Mutex;
 use semver::Version;
 use serde_json::value::RawValue;
 use toolbay_core::{
-    BackendError, ProviderId, RawReply, ToolBackend, ToolDefinition, ToolName, ValidCall,
+    BackendError, Caller, ProviderId, RawReply, ToolBackend, ToolDefinition, ToolName, ValidCall,
 };
 
 use crate::{
@@ -129,6 +129,20 @@ impl PluginProvider {
         Ok(&running.instance)
     }
 
+    /// Logs what nobody else would tell the operator: whoever waits for a preview gets to know only that there is none.
+    fn logged<T>(
+        &self,
+        call: &ValidCall<'_>,
+        question: &str,
+        result: Result<T, BackendError>,
+    ) -> Result<T, BackendError> {
+        if let Err(error) = &result {
+            let (id, tool) = (&self.registered.id, call.definition().name());
+            log::warn!("provider {id}, tool {tool}, {question}: {error}");
+        }
+        result
+    }
+
     fn counted<T>(&self, result: Result<T, BackendError>) -> Result<T, BackendError> {
         if let Err(BackendError::Fault { .. }) = &result {
             self.faults.fetch_add(1, Ordering::Relaxed);
@@ -150,6 +164,17 @@ impl ToolBackend for PluginBackend {
 
     fn preview(&self, call: &ValidCall<'_>) -> Result<Option<Vec<String>>, BackendError> {
         let instance = self.0.instance_for(call.definition().name())?;
-        self.0.counted(instance.preview(call))
+        let preview = self.0.counted(instance.preview(call));
+        self.0.logged(call, "preview", preview)
+    }
+
+    fn may_viewer_read(
+        &self,
+        call: &ValidCall<'_>,
+        viewer: &Caller,
+    ) -> Result<Option<bool>, BackendError> {
+        let instance = self.0.instance_for(call.definition().name())?;
+        let answer = self.0.counted(instance.may_viewer_read(call, viewer));
+        self.0.logged(call, "may_viewer_read", answer)
     }
 }

@@ -79,7 +79,7 @@ impl Drop for CallNumber {
 }
 
 /// The only `catch_unwind` of the host's side: what a callback answers where the host's own code panics.
-fn guarded<T>(otherwise: T, work: impl FnOnce() -> T) -> T {
+pub(crate) fn guarded<T>(otherwise: T, work: impl FnOnce() -> T) -> T {
     catch_unwind(AssertUnwindSafe(work)).unwrap_or(otherwise)
 }
 

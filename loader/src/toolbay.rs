@@ -1,19 +1,35 @@
 //! The facade that a host application embeds.
 
+mod administration;
+mod agents;
+mod approvals;
+mod listening;
+mod state;
+mod view;
+
 use std::{path::PathBuf, sync::Arc};
 
 use parking_lot::Mutex;
 use toolbay_core::{
-    Access, CallError, CallRequest, Caller, Collision, Entry, Offer, OfferedTool, Pipeline,
-    PipelineConfig, Plan, PlanError, ProviderId, Registry, Reply, ToolName, offered,
+    Approvals, CallError, CallRequest, Caller, Change, Collision, Entry, Offer, OfferedTool,
+    Pipeline, PipelineConfig, Plan, PlanError, ProviderId, Registry, Reply, ToolName, offered,
 };
 
+pub use self::{
+    administration::{GroupState, Switch, ToolState},
+    agents::{Loadout, LoadoutChange},
+};
+use self::{
+    listening::Guarded,
+    state::{Pinned, State},
+};
 use crate::{
+    access_file::AccessFile,
+    approval_store::ApprovalFiles,
     audit_log::{AuditLog, folder},
     clock::SystemClock,
     config::Config,
-    error::{OpenError, RefreshError, RegistryFileError},
-    inspect::FileIdentity,
+    error::{AccessFileError, OpenError, RefreshError, RegistryFileError},
     provider::{PluginBackend, PluginProvider, Registered},
     refresh::{self, Found},
     registry_file::{RegistryFile, Written},
@@ -29,21 +45,15 @@ use crate::{
 pub struct Toolbay {
     config: Config,
     file: RegistryFile,
+    access: AccessFile,
+    approvals: Arc<ApprovalFiles>,
+    audit: Arc<AuditLog>,
     store: Store,
     pipeline: Pipeline,
     /// Held by whoever replaces the state, also while plugins run that take their time.
     replacing: Mutex<()>,
     /// Held for a look or a swap alone: no plugin's code runs under it.
     state: Mutex<State>,
-}
-
-/// What is registered.
-#[derive(Default)]
-struct State {
-    /// The registry file as it was last read or written, once it was; none where there was no file.
-    identity: Option<Option<FileIdentity>>,
-    problem: Option<Arc<RegistryFileError>>,
-    providers: Vec<Arc<PluginProvider>>,
 }
 
 /// What a refresh did.
@@ -60,6 +70,20 @@ pub struct RefreshReport {
     pub collisions: Vec<Collision>,
     /// The files that are no plugins, with what they are.
     pub ignored: Vec<(PathBuf, &'static str)>,
+    /// The tools that differ from what was reviewed. Where a change lets a tool do more, it is off until somebody has looked at it.
+    pub changed: Vec<ChangedTool>,
+}
+
+/// A tool that differs from what was reviewed.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct ChangedTool {
+    /// The tool.
+    pub tool: ToolName,
+    /// In what it differs.
+    pub changes: Vec<Change>,
+    /// Whether it waits for a review.
+    pub needs_review: bool,
 }
 
 /// A registered provider.
@@ -99,13 +123,24 @@ impl Toolbay {
             *path = std::path::absolute(&*path)
                 .map_err(|source| OpenError::Path { path: path.clone(), source })?;
         }
-        let audit = AuditLog::open(&config.home.join(folder::FOLDER), config.audit.clone())?;
+        let audit = config.home.join(folder::FOLDER);
+        let audit = Arc::new(AuditLog::open(&audit, config.audit.clone())?);
+        let approvals = Arc::new(ApprovalFiles::new(config.home.join("approvals")));
         let pipeline = Pipeline::new(PipelineConfig {
             limits: config.limits.clone(),
-            ..PipelineConfig::new(Arc::new(audit), Arc::new(SystemClock))
+            rules: config.rules.clone(),
+            approvals: Some(Approvals {
+                store: Arc::clone(&approvals) as _,
+                expire_after: config.approvals_expire_after,
+            }),
+            listeners: config.listeners.iter().map(Guarded::around).collect(),
+            ..PipelineConfig::new(Arc::clone(&audit) as _, Arc::new(SystemClock))
         });
         let toolbay = Self {
             file: RegistryFile::new(config.home.clone()),
+            access: AccessFile::new(config.home.clone()),
+            approvals,
+            audit,
             store: Store::new(config.home.join("store")),
             pipeline,
             replacing: Mutex::default(),
@@ -119,6 +154,9 @@ impl Toolbay {
     /// Looks through the plugin directories, verifies and loads what is there, and registers its tools, in this process and in the
     /// file. What can't be taken is reported, and stops nothing else.
     ///
+    /// A tool that is on for the first time is pinned as it is. One that was pinned and may do more now is off until it is
+    /// [reviewed](Self::review_tool).
+    ///
     /// # Errors
     ///
     /// [`RefreshError`] where the result can't be kept; then nothing has changed.
@@ -131,63 +169,44 @@ impl Toolbay {
         // By id, so that the order of files changes nothing.
         providers.sort_by(|one, other| one.registered().id.cmp(&other.registered().id));
         let (plan, collisions) = self.plan(&providers)?;
+        // Before the registry: a pin without its tool does nothing, but a tool without its pin could change unseen.
+        let Pinned { registry, contents, identity: access, changed } =
+            self.pin(plan, &providers)?;
         let registered = providers.iter().map(|provider| provider.registered().clone()).collect();
         let Written { generation, identity } = self.file.replace(registered)?;
-        let state = State { identity: Some(identity), problem: None, providers };
-        let status = statuses(&state.providers);
-        let old = self.replace(plan.commit(generation, &Access::default()), state);
+        let registry = registry.with_access(&contents.access).of_generation(generation);
+        let status = statuses(&providers);
+        let state = State {
+            registry: Some(identity),
+            access: Some(access),
+            registry_problem: None,
+            access_problem: None,
+            contents,
+            providers,
+        };
+        let old = self.replace(registry, state);
         drop(replacing);
         // What is no longer registered ends here, with the vendor's own code: no lock is held that others wait for.
         drop((old, there));
         for collision in &collisions {
             log::warn!("{collision}");
         }
-        Ok(RefreshReport { generation, providers: status, rejections, collisions, ignored })
+        let providers = status;
+        Ok(RefreshReport { generation, providers, rejections, collisions, ignored, changed })
     }
 
-    /// Reads the registry file again where another process has replaced it, and tells whether it has. Running providers that are
-    /// registered as before go on. While somebody else in this process refreshes or reloads, it leaves that to them.
+    /// Reads the registry and the decisions of administrators again where another process has replaced them, and tells whether it has.
+    /// Running providers that are registered as before go on. While somebody else in this process refreshes or reloads, it leaves
+    /// that to them.
     ///
     /// # Errors
     ///
     /// [`PlanError`] where the host's own tools contradict each other.
     pub fn reload(&self) -> Result<bool, PlanError> {
-        let Some(replacing) = self.replacing.try_lock() else { return Ok(false) };
-        let identity = Some(self.file.identity());
-        let there = {
-            let state = self.state.lock();
-            if identity == state.identity {
-                return Ok(false);
-            }
-            state.providers.clone()
-        };
-        let reading = self.file.read();
-        let providers: Vec<_> = reading
-            .contents
-            .providers
-            .into_iter()
-            .map(|registered| {
-                let configuration = self.config.providers.get(&registered.id).cloned();
-                let store = self.store.clone();
-                same_or(Arc::new(PluginProvider::new(registered, store, configuration)), &there)
-            })
-            .collect();
-        let (plan, collisions) = self.plan(&providers)?;
-        for collision in collisions {
-            log::debug!("{collision}");
+        match self.replacing.try_lock() {
+            Some(replacing) => self.take_over(replacing),
+            None => Ok(false),
         }
-        let state = State { identity, problem: reading.problem.map(Arc::new), providers };
-        let old = self.replace(plan.commit(reading.contents.generation, &Access::default()), state);
-        drop(replacing);
-        drop((old, there));
-        Ok(true)
-    }
-
-    /// Makes this the current state, and returns the old one for the caller to drop.
-    fn replace(&self, registry: Registry, state: State) -> (Arc<Registry>, State) {
-        let old = self.registry();
-        self.pipeline.registry().replace(registry);
-        (old, std::mem::replace(&mut *self.state.lock(), state))
     }
 
     /// Calls a tool, on this thread: gates, validation, execution and bounding, with one audit record whatever happens.
@@ -216,12 +235,17 @@ impl Toolbay {
 
     /// What was wrong with the registry file when it was last read, where something was.
     pub fn registry_problem(&self) -> Option<Arc<RegistryFileError>> {
-        self.state.lock().problem.clone()
+        self.state.lock().registry_problem.clone()
+    }
+
+    /// What was wrong with the file of administrators' decisions when it was last read, where something was. Every tool is off then.
+    pub fn access_problem(&self) -> Option<Arc<AccessFileError>> {
+        self.state.lock().access_problem.clone()
     }
 
     /// Whether there is a registry file; without one, nothing has been refreshed yet.
     pub fn is_registered(&self) -> bool {
-        self.state.lock().identity.flatten().is_some()
+        self.state.lock().registry.flatten().is_some()
     }
 
     /// The configuration.

@@ -8,6 +8,7 @@ use std::{
 use serde::de::DeserializeOwned;
 use toolbay_abi::{
     CallInput, HostServices,
+    abi_stable::std_types::RSlice,
     wire::{Actor, Attachment, Context as WireContext, Progress},
 };
 
@@ -31,6 +32,23 @@ impl<'a> Context<'a> {
             left => Instant::now().checked_add(Duration::from_millis(left)),
         };
         Self { host, input, deadline, caller: OnceLock::new() }
+    }
+
+    /// What a tool knows of somebody who is no caller: there is no call that could be cancelled or get on.
+    pub(crate) fn of_viewer(
+        host: Option<&'a HostServices>,
+        viewer: WireContext<'a>,
+        tool_config: &'a [u8],
+    ) -> Self {
+        let input = CallInput {
+            tool: "".into(),
+            arguments: "".into(),
+            context: RSlice::EMPTY,
+            tool_config: tool_config.into(),
+            call: 0,
+            remaining_ms: 0,
+        };
+        Self { host, input, deadline: None, caller: OnceLock::from(viewer) }
     }
 
     /// Who calls. It is read when it is first asked for: most tools never ask.

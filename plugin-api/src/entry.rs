@@ -6,6 +6,7 @@ use toolbay_abi::{
         prefix_type::PrefixTypeTrait,
         std_types::{ROption, RResult, RSlice, RStr, RVec},
     },
+    extensions::MAY_VIEWER_READ,
 };
 
 use crate::{guard::guard, instance, logging, provider::Provider};
@@ -42,7 +43,19 @@ extern "C" fn destroy(handle: u64) -> RResult<(), RVec<u8>> {
     guard(|| instance::destroy(handle))
 }
 
-/// This release has no extensions; a host that asks for one gets none.
-extern "C" fn extension(_id: RStr<'_>, _version: u32) -> ROption<Extension> {
-    ROption::RNone
+extern "C" fn extension(id: RStr<'_>, version: u32) -> ROption<Extension> {
+    match (id.as_str(), version) {
+        MAY_VIEWER_READ => ROption::RSome(Extension { invoke: may_viewer_read }),
+        _ => ROption::RNone,
+    }
+}
+
+extern "C" fn may_viewer_read(
+    handle: u64,
+    question: RSlice<'_, u8>,
+) -> RResult<RVec<u8>, RVec<u8>> {
+    guard(|| {
+        instance::with(handle, |instance| instance.may_viewer_read(question.as_slice()))
+            .map(Into::into)
+    })
 }

@@ -1,5 +1,7 @@
 //! The export macro: note, root module and the checks that need the vendor's own crate.
 
+use crate::spec::ToolSpec;
+
 /// Exports the crate's provider. Write it once, in `lib.rs` of a crate with `crate-type = ["cdylib"]`.
 ///
 /// ```
@@ -54,12 +56,14 @@ macro_rules! export_provider {
         );
 
         const _: () = {
-            use $crate::macro_support::{Declared, abi, check_id, record, record_len, root};
+            use $crate::macro_support::{
+                Declared, abi, check_id, check_tools, record, record_len, root,
+            };
 
             const DECLARED: Declared = Declared {
                 id: check_id($id),
                 version: ::core::env!("CARGO_PKG_VERSION"),
-                tools: <$provider as $crate::Provider>::TOOLS,
+                tools: check_tools(<$provider as $crate::Provider>::TOOLS),
             };
             const NOTE_LEN: usize = record_len(&DECLARED);
 
@@ -100,4 +104,14 @@ pub const fn check_id(id: &'static str) -> &'static str {
         );
     }
     id
+}
+
+/// Checks a provider's tools where the macro expands: specs that are written by hand are whole only there.
+pub const fn check_tools(tools: &'static [ToolSpec]) -> &'static [ToolSpec] {
+    let mut at = 0;
+    while at < tools.len() {
+        let _ = tools[at].checked();
+        at += 1;
+    }
+    tools
 }

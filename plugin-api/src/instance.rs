@@ -5,7 +5,11 @@
 use std::sync::Arc;
 
 use arc_swap::ArcSwapOption;
-use toolbay_abi::{CallInput, PluginReply, wire::Fault};
+use serde_json::value::RawValue;
+use toolbay_abi::{
+    CallInput, PluginReply,
+    wire::{Fault, ViewerQuestion},
+};
 
 use crate::{
     config,
@@ -19,6 +23,7 @@ pub(crate) trait Instance: Send + Sync {
     fn tools(&self) -> Result<Vec<u8>, Fault>;
     fn execute(&self, input: CallInput<'_>) -> Result<PluginReply, Fault>;
     fn preview(&self, input: CallInput<'_>) -> Result<Vec<u8>, Fault>;
+    fn may_viewer_read(&self, question: &[u8]) -> Result<Vec<u8>, Fault>;
 }
 
 impl<P: Provider> Instance for P {
@@ -43,6 +48,16 @@ impl<P: Provider> Instance for P {
         let context = Context::new(logging::host(), input);
         let arguments = Arguments::new(input.arguments.as_str());
         to_json(&Provider::preview(self, input.tool.as_str(), &arguments, &context))
+    }
+
+    fn may_viewer_read(&self, question: &[u8]) -> Result<Vec<u8>, Fault> {
+        let question: ViewerQuestion<'_> = serde_json::from_slice(question).map_err(|error| {
+            Fault::Contract { problem: format!("expected a question about a viewer: {error}") }
+        })?;
+        let tool_config = question.tool_config.map_or("", RawValue::get);
+        let viewer = Context::of_viewer(logging::host(), question.viewer, tool_config.as_bytes());
+        let arguments = Arguments::new(question.arguments.get());
+        to_json(&Provider::may_viewer_read(self, &question.tool, &arguments, &viewer))
     }
 }
 

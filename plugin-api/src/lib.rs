@@ -69,7 +69,7 @@ pub use provider::{Arguments, Provider, ToolDefinition};
 pub use reply::{Artifact, Block, Failure, Reply, Resource};
 pub use spec::{DataClass, Effect, Egress, Kind, ToolSpec};
 pub use tool::{State, Tool, ToolTable, Typed, TypedTool};
-pub use toolbay_abi::wire;
+pub use toolbay_abi::wire::{self, Completeness, WriteKind};
 pub use toolbay_macros::{arguments, config, output, tool};
 
 pub use log;
@@ -82,7 +82,7 @@ pub use serde_json;
 pub mod macro_support {
     pub use crate::{
         entry::root,
-        export::check_id,
+        export::{check_id, check_tools},
         note::{Declared, record, record_len},
     };
     pub use toolbay_abi::{PluginRootRef, abi_stable as abi};

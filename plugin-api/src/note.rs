@@ -141,6 +141,14 @@ impl Out<'_> {
         self.boolean(spec.enabled);
         self.raw(b",\"approval\":");
         self.boolean(spec.approval);
+        if let Some(schema) = spec.input {
+            self.raw(b",\"input\":");
+            self.string(schema);
+        }
+        if let Some(budget) = spec.loop_budget {
+            self.raw(b",\"loop_budget\":");
+            self.number(budget as u32);
+        }
         self.byte(b'}');
     }
 
@@ -234,7 +242,12 @@ mod tests {
         .requires_admin()
         .enabled()
         .requires_approval();
-    const DECLARED: Declared = Declared { id: "sample", version: "1.2.3", tools: &[PLAIN, FULL] };
+    const ASKS: ToolSpec = ToolSpec::new("asks", "Asks a person first.")
+        .effect(Effect::ReadOnly)
+        .input("{\n\t\"properties\": { \"größe\": { \"pattern\": \"\\\\d+\" } }\n}\n")
+        .loop_budget(255);
+    const DECLARED: Declared =
+        Declared { id: "sample", version: "1.2.3", tools: &[PLAIN, FULL, ASKS] };
     const LEN: usize = record_len(&DECLARED);
 
     #[test]
@@ -267,6 +280,12 @@ mod tests {
         assert_eq!(full.egress.as_deref(), Some("configured_endpoint"));
         assert_eq!(full.kind.as_deref(), Some("write"));
         assert!(full.requires_admin && full.enabled && full.approval);
+        assert_eq!((&full.input, full.loop_budget), (&None, None));
+
+        let asks = &note.tools[2];
+        assert_eq!(asks.input.as_deref(), ASKS.input, "the text as it is, also its line ends");
+        assert_eq!(asks.loop_budget, Some(255));
+        assert!(asks.input.as_deref().unwrap().contains("größe"));
     }
 
     #[test]

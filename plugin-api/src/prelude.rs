@@ -2,6 +2,6 @@
 
 pub use crate::{
     Artifact, Block, ConfigError, Context, DataClass, Effect, Egress, Failure, Kind, NoConfig,
-    Provider, Reply, State, Tool, ToolDefinition, ToolSpec, arguments, config, export_provider,
-    output, tool,
+    Provider, Reply, State, Tool, ToolDefinition, ToolSpec, WriteKind, arguments, config,
+    export_provider, output, tool,
 };

@@ -58,6 +58,20 @@ pub trait Provider: Send + Sync + Sized + 'static {
         let _ = (tool, arguments, context);
         None
     }
+
+    /// Whether somebody may read what the preview of a call shows; `None` where the tool does not say. A host asks it of each person who
+    /// looks at a call that waits for approval, and withholds the preview where it is false.
+    ///
+    /// `viewer` is that person, and never who calls: what the caller may read says nothing here.
+    fn may_viewer_read(
+        &self,
+        tool: &str,
+        arguments: &Arguments<'_>,
+        viewer: &Context<'_>,
+    ) -> Option<bool> {
+        let _ = (tool, arguments, viewer);
+        None
+    }
 }
 
 /// The arguments of a call: JSON text that the host has validated against the tool's schema.

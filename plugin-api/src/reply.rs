@@ -5,7 +5,7 @@ use serde::Serialize;
 use serde_json::{json, value::RawValue};
 use toolbay_abi::{
     PluginReply, reply_status,
-    wire::{Fault, ReplyRest},
+    wire::{Completeness, Fault, ReplyRest, Write, WriteKind, WriteTarget},
 };
 
 use crate::config::ConfigError;
@@ -29,6 +29,9 @@ pub struct Reply {
     /// What a value that is no JSON gave is told by `encode`: a tool has no use for it.
     structured: Option<Result<Box<RawValue>, String>>,
     artifacts: Vec<Artifact>,
+    write: Option<Write>,
+    hook_failed: bool,
+    completeness: Option<Completeness>,
 }
 
 impl Reply {
@@ -60,6 +63,51 @@ impl Reply {
         self
     }
 
+    /// Says what the call wrote: what became of it, what it is and which one, in terms that people find it by.
+    ///
+    /// It is for records and for people; no model reads it. Say it where the write has landed, and only there: a [`Failure`] says
+    /// that nothing was written, and has no way to say this.
+    ///
+    /// ```
+    /// use toolbay_plugin_api::{Reply, WriteKind};
+    ///
+    /// let reply = Reply::text("There is a note groceries now.")
+    ///     .wrote(WriteKind::Created, "note", "groceries.md");
+    /// ```
+    #[must_use]
+    pub fn wrote(
+        mut self,
+        kind: WriteKind,
+        target_type: impl Into<String>,
+        id: impl Into<String>,
+    ) -> Self {
+        let target = WriteTarget { r#type: target_type.into(), id: id.into() };
+        self.write = Some(Write { kind, target, hook_failed: false });
+        self
+    }
+
+    /// Says that what should have followed the write of [`wrote`](Self::wrote) failed, such as the rebuilding of an index. The call
+    /// succeeded all the same: a failure would be an invitation to write twice. Tell the model in the text, where it matters to it.
+    #[must_use]
+    pub fn hook_failed(mut self) -> Self {
+        self.hook_failed = true;
+        self
+    }
+
+    /// Says that there is more than the reply holds. Say in the text, too, how to get at the rest.
+    #[must_use]
+    pub fn partial(mut self) -> Self {
+        self.completeness = Some(Completeness::Partial);
+        self
+    }
+
+    /// Says that the reply holds all that there is to say. Without this and [`partial`](Self::partial) it is unstated.
+    #[must_use]
+    pub fn complete(mut self) -> Self {
+        self.completeness = Some(Completeness::Complete);
+        self
+    }
+
     pub(crate) fn encode(self) -> Result<PluginReply, Fault> {
         let mut text = self.text;
         let mut content = Vec::new();
@@ -73,10 +121,17 @@ impl Reply {
         }
         let structured = self.structured.transpose().map_err(not_json)?;
         let artifacts = self.artifacts.iter().map(raw).collect::<Result<Vec<_>, _>>()?;
-        let rest = if content.is_empty() && structured.is_none() && artifacts.is_empty() {
+        let (hook_failed, completeness) = (self.hook_failed, self.completeness);
+        let write = self.write.map(|write| Write { hook_failed, ..write });
+        let rest = if content.is_empty()
+            && structured.is_none()
+            && artifacts.is_empty()
+            && write.is_none()
+            && completeness.is_none()
+        {
             Vec::new()
         } else {
-            let rest = ReplyRest { content, structured, artifacts };
+            let rest = ReplyRest { content, structured, artifacts, write, completeness };
             serde_json::to_vec(&rest).map_err(|error| not_json(error.to_string()))?
         };
         Ok(PluginReply {
@@ -219,7 +274,7 @@ impl Serialize for Artifact {
     }
 }
 
-/// What a tool answers when it did not do what it was asked. It carries no artifacts.
+/// What a tool answers when it did not do what it was asked, and has written nothing. It carries no artifacts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Failure {
     status: u32,
@@ -272,5 +327,72 @@ impl Failure {
 impl From<ConfigError> for Failure {
     fn from(error: ConfigError) -> Self {
         Self::with_cause("the tool is not configured correctly for this agent", &error)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    fn rest(reply: Reply) -> Value {
+        let reply = reply.encode().unwrap();
+        assert_eq!(reply.status, reply_status::OK);
+        serde_json::from_slice(&reply.rest).unwrap_or_default()
+    }
+
+    #[test]
+    fn what_was_written_and_what_is_left_out_stand_beside_every_form_of_answer() {
+        let target = json!({ "type": "note", "id": "groceries.md" });
+        let wrote = |reply: Reply, kind| reply.wrote(kind, "note", "groceries.md");
+        let text = || Reply::text("done");
+        let cases = [
+            (text(), Value::Null),
+            (
+                wrote(text(), WriteKind::Created),
+                json!({ "write": { "kind": "created", "target": target } }),
+            ),
+            (
+                wrote(text(), WriteKind::Updated).hook_failed(),
+                json!({ "write": { "kind": "updated", "target": target, "hook_failed": true } }),
+            ),
+            (
+                wrote(text().hook_failed().partial(), WriteKind::Deleted),
+                json!({
+                    "write": { "kind": "deleted", "target": target, "hook_failed": true },
+                    "completeness": "partial",
+                }),
+            ),
+            // Where nothing was written, no hook ran.
+            (text().hook_failed(), Value::Null),
+            (text().partial().complete(), json!({ "completeness": "complete" })),
+            (
+                text().structured(7).complete(),
+                json!({ "structured": 7, "completeness": "complete" }),
+            ),
+            (
+                wrote(text(), WriteKind::Created).wrote(WriteKind::Updated, "index", "all"),
+                json!({ "write": { "kind": "updated", "target": { "type": "index", "id": "all" } } }),
+            ),
+            (
+                wrote(Reply::default().block(Block::text("done")), WriteKind::Created),
+                json!({
+                    "content": [{ "type": "text", "text": "done" }],
+                    "write": { "kind": "created", "target": target },
+                }),
+            ),
+        ];
+        for (reply, expected) in cases {
+            let shown = format!("{reply:?}");
+            assert_eq!(rest(reply), expected, "{shown}");
+        }
+    }
+
+    /// What a host of this release reads where a plugin of an older one answers.
+    #[test]
+    fn a_rest_without_them_leaves_both_unstated() {
+        let rest: ReplyRest = serde_json::from_str(r#"{"structured":7}"#).unwrap();
+        assert_eq!((rest.write, rest.completeness), (None, None));
     }
 }

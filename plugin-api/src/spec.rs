@@ -135,7 +135,12 @@ pub struct ToolSpec {
     pub(crate) requires_admin: bool,
     pub(crate) enabled: bool,
     pub(crate) approval: bool,
+    pub(crate) input: Option<&'static str>,
+    pub(crate) loop_budget: Option<u8>,
 }
+
+/// The longest schema of typed input, in bytes: the note is written at compile time, and a form that people fill in is short.
+const MAX_INPUT: usize = 16 << 10;
 
 impl ToolSpec {
     /// A tool of this name and description, with the strictest declarations.
@@ -173,6 +178,8 @@ impl ToolSpec {
             requires_admin: false,
             enabled: false,
             approval: false,
+            input: None,
+            loop_budget: None,
         }
     }
 
@@ -281,6 +288,97 @@ impl ToolSpec {
         self
     }
 
+    /// A person must type something in before the call runs: what this JSON Schema says, whose root is an object, in at most 16 KiB.
+    ///
+    /// The host adds the members that the schema names to the arguments, and drops what the model wrote there: make each of them an
+    /// optional argument too. A tool with input only reads and needs no approval, which its spec must say; an export of another
+    /// does not compile.
+    ///
+    /// # Panics
+    ///
+    /// Where the text is longer, or does not stand in braces; a compile error in a constant.
+    #[must_use]
+    #[expect(
+        clippy::panic,
+        reason = "in a constant, where specs stand, it is the compile error that the vendor should see"
+    )]
+    pub const fn input(mut self, schema: &'static str) -> Self {
+        if schema.len() > MAX_INPUT {
+            panic!("the schema of a tool's input has at most 16 KiB");
+        }
+        if !matches!(schema.as_bytes().trim_ascii(), [b'{', .., b'}']) {
+            panic!("the input of a tool is a JSON Schema in braces, whose root is an object");
+        }
+        self.input = Some(schema);
+        self
+    }
+
+    /// How often the same call may be repeated in a row before a host stops offering the tool; without it the host decides by effect
+    /// and kind.
+    ///
+    /// # Panics
+    ///
+    /// Where it is 0; a compile error in a constant.
+    #[must_use]
+    #[expect(
+        clippy::panic,
+        reason = "in a constant, where specs stand, it is the compile error that the vendor should see"
+    )]
+    pub const fn loop_budget(mut self, calls: u8) -> Self {
+        if calls == 0 {
+            panic!("a loop budget is at least 1: with 0 the tool could never be called");
+        }
+        self.loop_budget = Some(calls);
+        self
+    }
+
+    /// The spec, unless its declarations contradict each other.
+    ///
+    /// [`tool`](crate::tool) and [`export_provider!`](crate::export_provider) ask for it, since no method above sees the whole. This
+    /// compiles, and with `requires_approval` it does not:
+    ///
+    /// ```
+    /// # use toolbay_plugin_api::prelude::*;
+    /// # #[arguments] struct Order { name: Option<String> }
+    /// /// Greets by a name that a person types in.
+    /// #[tool(effect = ReadOnly, input = r#"{ "properties": { "name": { "type": "string" } } }"#)]
+    /// fn greet(order: Order) -> Result<Reply, Failure> {
+    ///     Ok(Reply::text(format!("Hello, {}", order.name.unwrap_or_default())))
+    /// }
+    ///
+    /// export_provider! { id: "greeter", tools: [greet] }
+    /// ```
+    ///
+    /// ```compile_fail,E0080
+    /// # use toolbay_plugin_api::prelude::*;
+    /// # #[arguments] struct Order { name: Option<String> }
+    /// /// Greets by a name that a person types in.
+    /// #[tool(effect = ReadOnly, input = r#"{ "properties": { "name": { "type": "string" } } }"#, requires_approval)]
+    /// fn greet(order: Order) -> Result<Reply, Failure> {
+    ///     Ok(Reply::text(format!("Hello, {}", order.name.unwrap_or_default())))
+    /// }
+    ///
+    /// export_provider! { id: "greeter", tools: [greet] }
+    /// ```
+    ///
+    /// # Panics
+    ///
+    /// Where a tool with [`input`](Self::input) does not only read, or needs approval; a compile error in a constant.
+    #[must_use]
+    #[expect(
+        clippy::panic,
+        reason = "in a constant, where specs stand, it is the compile error that the vendor should see"
+    )]
+    pub const fn checked(self) -> Self {
+        let only_reads = matches!(self.effect, Some(Effect::ReadOnly)) && !self.approval;
+        if self.input.is_some() && !only_reads {
+            panic!(
+                "a tool with `input` waits for a person already: declare `effect = ReadOnly`, and leave out `requires_approval`"
+            );
+        }
+        self
+    }
+
     /// The name that models call.
     pub const fn name(&self) -> &'static str {
         self.name
@@ -317,4 +415,60 @@ const fn is_tool_name(name: &str) -> bool {
         at += 1;
     }
     true
+}
+
+#[cfg(test)]
+mod tests {
+    use std::thread;
+
+    use super::*;
+
+    const FORM: &str = r#" { "properties": { "word": { "type": "string" } } }
+"#;
+
+    /// What the vendor reads as the compile error, where `make` stands in a constant.
+    fn refusal(make: impl FnOnce() -> ToolSpec + Send + 'static) -> Option<&'static str> {
+        let payload = thread::spawn(make).join().err()?;
+        payload.downcast_ref::<&'static str>().copied()
+    }
+
+    fn reader() -> ToolSpec {
+        ToolSpec::new("ask", "Asks a person.").effect(Effect::ReadOnly)
+    }
+
+    #[test]
+    fn what_contradicts_itself_is_refused() {
+        let waits = "a tool with `input` waits for a person already: declare `effect = ReadOnly`, and leave out `requires_approval`";
+        let no_schema = "the input of a tool is a JSON Schema in braces, whose root is an object";
+        type Case = (fn() -> ToolSpec, Option<&'static str>);
+        let cases: [Case; 10] = [
+            (|| reader().input(FORM).checked(), None),
+            (|| reader().requires_approval().checked(), None),
+            (|| ToolSpec::new("ask", "Says nothing of itself.").checked(), None),
+            // Edge case 7.
+            (|| reader().input(FORM).requires_approval().checked(), Some(waits)),
+            (|| reader().effect(Effect::IdempotentWrite).input(FORM).checked(), Some(waits)),
+            (|| ToolSpec::new("ask", "Says no effect.").input(FORM).checked(), Some(waits)),
+            (|| reader().input("true"), Some(no_schema)),
+            (|| reader().input(" "), Some(no_schema)),
+            (|| reader().loop_budget(1), None),
+            (
+                || reader().loop_budget(0),
+                Some("a loop budget is at least 1: with 0 the tool could never be called"),
+            ),
+        ];
+        for (at, (make, expected)) in cases.into_iter().enumerate() {
+            assert_eq!(refusal(make), expected, "case {at}");
+        }
+    }
+
+    #[test]
+    fn a_schema_of_input_has_at_most_16_kib() {
+        let schema = |len: usize| -> &'static str { format!("{{{:1$}}}", "", len - 2).leak() };
+        assert_eq!(refusal(move || reader().input(schema(MAX_INPUT))), None);
+        assert_eq!(
+            refusal(move || reader().input(schema(MAX_INPUT + 1))),
+            Some("the schema of a tool's input has at most 16 KiB")
+        );
+    }
 }

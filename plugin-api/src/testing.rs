@@ -8,13 +8,14 @@ use std::{
     },
 };
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use toolbay_abi::{
     CallInput, Extension, HostServices, PluginRootRef,
     abi_stable::std_types::{ROption, RResult, RSlice, RStr, RVec},
+    extensions::MAY_VIEWER_READ,
     note::NoteTool,
     reply_status,
-    wire::{Definition, Fault, Progress, ReplyRest},
+    wire::{Completeness, Definition, Fault, Progress, ReplyRest, Write},
 };
 
 use crate::{entry, provider::Provider};
@@ -57,6 +58,10 @@ pub struct Answer {
     pub structured: Option<Value>,
     /// What people see and no model does.
     pub artifacts: Vec<Value>,
+    /// What the call wrote, where the tool says it.
+    pub write: Option<Write>,
+    /// Whether the answer holds all that there is to say, where the tool says it.
+    pub completeness: Option<Completeness>,
 }
 
 /// How a call under test is made.
@@ -152,6 +157,8 @@ impl Plugin {
                 .transpose()
                 .map_err(|error| unreadable(&error))?,
             artifacts: values(rest.artifacts).map_err(|error| unreadable(&error))?,
+            write: rest.write,
+            completeness: rest.completeness,
         })
     }
 
@@ -161,9 +168,44 @@ impl Plugin {
     ///
     /// The [`Fault`] that a host would get.
     pub fn preview(&self, tool: &str, arguments: &Value) -> Result<Option<Vec<String>>, Fault> {
-        let call = Call::default();
-        let texts = Texts::new(arguments, &call);
-        let json = settle(self.root.preview()(self.handle, texts.input(tool, &call)))?;
+        self.preview_with(tool, arguments, &Call::default())
+    }
+
+    /// What the tool says that a call made as `call` says would do.
+    ///
+    /// # Errors
+    ///
+    /// As [`preview`](Self::preview).
+    pub fn preview_with(
+        &self,
+        tool: &str,
+        arguments: &Value,
+        call: &Call<'_>,
+    ) -> Result<Option<Vec<String>>, Fault> {
+        let texts = Texts::new(arguments, call);
+        let json = settle(self.root.preview()(self.handle, texts.input(tool, call)))?;
+        serde_json::from_slice(&json).map_err(|error| unreadable(&error))
+    }
+
+    /// Whether `viewer`, in the form of [`wire::Context`](toolbay_abi::wire::Context), may read what the preview of a call shows; `None`
+    /// where the tool does not say.
+    ///
+    /// # Errors
+    ///
+    /// The [`Fault`] that a host would get.
+    pub fn may_viewer_read(
+        &self,
+        tool: &str,
+        arguments: &Value,
+        viewer: &Value,
+    ) -> Result<Option<bool>, Fault> {
+        let question =
+            json!({ "tool": tool, "arguments": arguments, "viewer": viewer }).to_string();
+        let (id, version) = MAY_VIEWER_READ;
+        let ROption::RSome(extension) = self.root.extension()(id.into(), version) else {
+            return Err(Fault::Contract { problem: format!("expected the extension {id}") });
+        };
+        let json = settle((extension.invoke)(self.handle, question.as_bytes().into()))?;
         serde_json::from_slice(&json).map_err(|error| unreadable(&error))
     }
 }

@@ -48,6 +48,16 @@ pub trait Tool<S: State = ()>: 'static {
         let _ = (state, arguments, context);
         None
     }
+
+    /// Whether `viewer` may read what the preview of a call shows; see [`Provider::may_viewer_read`].
+    fn may_viewer_read(
+        state: &S,
+        arguments: Self::Arguments,
+        viewer: &Context<'_>,
+    ) -> Option<bool> {
+        let _ = (state, arguments, viewer);
+        None
+    }
 }
 
 /// What the tools of a provider share: made once from the configuration, then read by every call. It may be private to the plugin.
@@ -147,6 +157,7 @@ pub struct TypedTool<S> {
     define: fn() -> ToolDefinition,
     execute: fn(&S, &Arguments<'_>, &Context<'_>) -> Result<Reply, Failure>,
     preview: fn(&S, &Arguments<'_>, &Context<'_>) -> Option<Vec<String>>,
+    may_viewer_read: fn(&S, &Arguments<'_>, &Context<'_>) -> Option<bool>,
 }
 
 impl<S: State> TypedTool<S> {
@@ -158,6 +169,11 @@ impl<S: State> TypedTool<S> {
             execute: |state, arguments, context| T::execute(state, arguments.parse()?, context),
             preview: |state, arguments, context| {
                 arguments.parse().ok().and_then(|arguments| T::preview(state, arguments, context))
+            },
+            // Arguments that don't fit have no preview either.
+            may_viewer_read: |state, arguments, viewer| {
+                let arguments = arguments.parse().ok()?;
+                T::may_viewer_read(state, arguments, viewer)
             },
         }
     }
@@ -219,5 +235,14 @@ impl<T: ToolTable<S>, S: State> Provider for Typed<T, S> {
         context: &Context<'_>,
     ) -> Option<Vec<String>> {
         (Self::row(tool).ok()?.preview)(&self.state, arguments, context)
+    }
+
+    fn may_viewer_read(
+        &self,
+        tool: &str,
+        arguments: &Arguments<'_>,
+        viewer: &Context<'_>,
+    ) -> Option<bool> {
+        (Self::row(tool).ok()?.may_viewer_read)(&self.state, arguments, viewer)
     }
 }

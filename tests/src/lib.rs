@@ -2,6 +2,8 @@
 
 mod build;
 mod home;
+mod transcript;
 
 pub use build::{c_library, host_binary, library, note_define, python};
 pub use home::{Home, call, nobody};
+pub use transcript::Transcript;

@@ -43,7 +43,7 @@ impl Owner {
 pub enum Preview {
     /// The tool can't tell.
     Absent,
-    /// At most [`Preview::MAX_LINES`] lines and one that says how many are left out; each of at most
+    /// At most [`Preview::MAX_LINES`] lines and one that says what is left out; each of at most
     /// [`Preview::MAX_LINE_CHARACTERS`], with its white space collapsed.
     Lines(Vec<String>),
     /// The tool could not tell: which kind of error it was, never its text.
@@ -66,8 +66,12 @@ impl Preview {
                 .into_owned()
         };
         let mut kept: Vec<String> = lines.iter().take(Self::MAX_LINES).map(collapse).collect();
-        if lines.len() > Self::MAX_LINES {
-            kept.push(format!("[{} more lines left out]", lines.len() - Self::MAX_LINES));
+        let is_long = |line: &String| line.chars().count() > Self::MAX_LINE_CHARACTERS;
+        if lines.len() > Self::MAX_LINES || lines.iter().any(is_long) {
+            // With it, what was left out can't change unseen either.
+            let digest = canonical::digest(&json!(lines)).to_string();
+            let more = lines.len().saturating_sub(Self::MAX_LINES);
+            kept.push(format!("[cut: {more} more lines; SHA-256 of all: {}]", &digest[..12]));
         }
         match kept.is_empty() {
             true => Self::Absent,
@@ -92,7 +96,7 @@ pub struct PendingCall {
     pub content: String,
     /// What a call does to the world, as declared at that time.
     pub effect: Effect,
-    /// The checked arguments, in canonical form.
+    /// The checked arguments, a JSON object as the caller wrote it.
     pub arguments: String,
     /// What the call would do.
     pub preview: Preview,
@@ -151,7 +155,8 @@ impl PendingRequest {
             .calls
             .iter()
             .map(|call| {
-                json!([call.tool.as_str(), call.provider.as_str(), call.content, call.arguments])
+                let arguments = canonical::exact(&call.arguments);
+                json!([call.tool.as_str(), call.provider.as_str(), call.content, arguments])
             })
             .collect();
         let owner =

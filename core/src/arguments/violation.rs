@@ -1,6 +1,6 @@
 //! What a schema misses in arguments, in words that let a model correct them.
 
-use std::fmt;
+use std::{collections::BTreeSet, fmt};
 
 use jsonschema::{
     ValidationError,
@@ -15,7 +15,7 @@ use crate::{
     schema::{Schema, Validator},
 };
 
-/// The most violations that are told of one call.
+/// The most violations that are told of one call, and the most unknown names.
 const MAX_VIOLATIONS: usize = 10;
 
 /// The most characters of a found value.
@@ -50,11 +50,13 @@ impl fmt::Display for Violation {
 const MAX_SEARCHED: usize = 64 * 1024;
 
 /// In what arguments of this many `bytes` miss the schema: everything, up to [`MAX_VIOLATIONS`], or the first thing in large ones.
+/// After it come the names that were dropped as `undeclared`: a misspelt one would otherwise look like a missing one.
 pub(super) fn violations(
     validator: &Validator,
     schema: &Schema,
     arguments: &Value,
     bytes: usize,
+    undeclared: &BTreeSet<String>,
 ) -> Vec<Violation> {
     let schema: Value = serde_json::from_str(schema.as_str()).unwrap_or_default();
     let errors = match bytes <= MAX_SEARCHED {
@@ -67,7 +69,8 @@ pub(super) fn violations(
         expected: "a text that is not blank (required)".to_owned(),
         found: "a blank one".to_owned(),
     });
-    missed.chain(blank).take(MAX_VIOLATIONS).collect()
+    let unknown = undeclared.iter().map(|name| unknown(name, "", Some(&schema)));
+    missed.chain(blank).take(MAX_VIOLATIONS).chain(unknown.take(MAX_VIOLATIONS)).collect()
 }
 
 fn described(error: &ValidationError<'_>, schema: &Value) -> Vec<Violation> {
@@ -85,11 +88,7 @@ fn described(error: &ValidationError<'_>, schema: &Value) -> Vec<Violation> {
         | Missed::UnevaluatedProperties { unexpected } => unexpected
             .iter()
             .take(MAX_VIOLATIONS)
-            .map(|name| Violation {
-                argument: member(&path, &excerpt(name, MAX_FOUND)),
-                expected: known_name(name, parent(error, schema)),
-                found: "an unknown name".to_owned(),
-            })
+            .map(|name| unknown(name, &path, parent(error, schema)))
             .collect(),
         missed => vec![Violation {
             argument: path,
@@ -112,6 +111,15 @@ fn declared_type(schema: Option<&Value>, name: &str) -> Option<String> {
             declared.iter().filter_map(Value::as_str).map(with_article).collect(),
         )),
         _ => None,
+    }
+}
+
+/// A name that the schema at the path does not know.
+fn unknown(name: &str, path: &str, schema: Option<&Value>) -> Violation {
+    Violation {
+        argument: member(path, &excerpt(name, MAX_FOUND)),
+        expected: known_name(name, schema),
+        found: "an unknown name".to_owned(),
     }
 }
 

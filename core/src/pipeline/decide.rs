@@ -361,7 +361,7 @@ fn owner_now(stored: &StoredRequest, owner: OwnerOf<'_>) -> Result<Caller, Appro
     })
 }
 
-fn history_of(request: &PendingRequest) -> RunHistory {
+pub(super) fn history_of(request: &PendingRequest) -> RunHistory {
     request.history.clone().map_or_else(RunHistory::incomplete, RunHistory::of)
 }
 
@@ -370,10 +370,15 @@ fn requests<'a>(
     owner: &'a Caller,
     history: &'a RunHistory,
 ) -> Vec<CallRequest<'a>> {
-    let request = |call: &'a PendingCall| {
-        CallRequest::new(call.tool.as_str(), &call.arguments, owner).with_history(history)
-    };
-    calls.iter().map(request).collect()
+    calls.iter().map(|call| request(call, owner, history)).collect()
+}
+
+pub(super) fn request<'a>(
+    call: &'a PendingCall,
+    owner: &'a Caller,
+    history: &'a RunHistory,
+) -> CallRequest<'a> {
+    CallRequest::new(call.tool.as_str(), &call.arguments, owner).with_history(history)
 }
 
 /// Only a user who may use a tool releases a write of it. Whether the tool is on is asked of the owner's call.

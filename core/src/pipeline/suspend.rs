@@ -1,8 +1,5 @@
 //! Makes calls wait for a person, and hands out what came of them.
 
-use bytes::Bytes;
-use serde_json::Value;
-
 use crate::{
     approval::{
         CallResult, Need, Owner, PendingCall, PendingRequest, Preview, Settled, StoredReply,
@@ -17,6 +14,7 @@ use crate::{
     registry::Entry,
     reply::Reply,
 };
+use bytes::Bytes;
 
 impl Pipeline {
     /// Asks a person about the calls of one turn, or hands out what came of them where somebody has decided: one result for each, and
@@ -166,11 +164,7 @@ fn pending(calls: &[Admitted<'_>], approval: bool) -> Option<PendingRequest> {
 
 fn pending_call(call: &Admitted<'_>) -> PendingCall {
     let arguments = match call {
-        Admitted::Ready(call) | Admitted::NeedsApproval(call) => {
-            // It was checked to be JSON; another text could only make the request another one.
-            let value: Value = serde_json::from_str(call.arguments()).unwrap_or_default();
-            canonical(&value)
-        }
+        Admitted::Ready(call) | Admitted::NeedsApproval(call) => call.arguments().to_owned(),
         Admitted::NeedsInput { given, .. } => canonical(given),
     };
     let entry = call.entry();

@@ -5,9 +5,14 @@ use serde::Deserialize;
 use serde_json::{Value, value::RawValue};
 use thiserror::Error;
 
+use super::write::{WireCompleteness, WireWrite};
 use crate::{
+    backend::ReplyStatus,
     excerpt::excerpt,
-    reply::{Artifact, ArtifactBody, ContentBlock, Resource, ResourceBody, ResourceLink},
+    reply::{
+        Artifact, ArtifactBody, Completeness, ContentBlock, Resource, ResourceBody, ResourceLink,
+        Write,
+    },
 };
 
 /// A reply that breaks the contract: the fault of whoever wrote the tool.
@@ -30,7 +35,7 @@ pub enum ReplyError {
     ///
     /// Resolution: build the plugin with the published API, which writes that shape.
     #[error(
-        "reply malformed at line {line} column {column}: expected an object with content, structured and artifacts, found {problem:?}"
+        "reply malformed at line {line} column {column}: expected an object with content, structured, artifacts, write and completeness, found {problem:?}"
     )]
     Malformed {
         /// The line, counted from 1.
@@ -60,6 +65,37 @@ pub enum ReplyError {
         /// The block's type, cut to 80 characters.
         found: String,
     },
+    /// A call that did not do what was asked says that it changed something. Whoever reads that would take a failure for a change
+    /// that happened.
+    ///
+    /// Resolution: return success where the change has happened, with `hook_failed` where something after it failed.
+    #[error("write reported with a call that {}: expected it with success alone", ended(*.status))]
+    WriteWithoutSuccess {
+        /// How the call ended.
+        status: ReplyStatus,
+    },
+    /// The target of a write can't be told from others by what is said of it.
+    ///
+    /// Resolution: name it by a short word for its type and by its id.
+    #[error(
+        "{part} of the write's target unusable: expected 1 to {limit} bytes that are not blank and have no control character, found {found:?}"
+    )]
+    Target {
+        /// Which part, `type` or `id`.
+        part: &'static str,
+        /// The bytes that are allowed.
+        limit: usize,
+        /// What there is, cut to 80 characters.
+        found: String,
+    },
+}
+
+fn ended(status: ReplyStatus) -> &'static str {
+    match status {
+        ReplyStatus::Ok => "succeeded",
+        ReplyStatus::Failed => "failed",
+        ReplyStatus::Cancelled => "was cancelled",
+    }
 }
 
 /// What came beside the text; empty where nothing did.
@@ -71,6 +107,10 @@ pub(crate) struct Rest<'a> {
     pub(crate) structured: Option<&'a RawValue>,
     #[serde(default, borrow)]
     pub(crate) artifacts: Option<&'a RawValue>,
+    #[serde(default)]
+    write: Option<WireWrite>,
+    #[serde(default)]
+    completeness: Option<WireCompleteness>,
 }
 
 #[derive(Deserialize)]
@@ -124,6 +164,15 @@ impl<'a> Rest<'a> {
         };
         let blocks = blocks.into_iter().enumerate().map(|(index, block)| block.parse(index));
         blocks.collect::<Result<_, _>>().map(Some)
+    }
+
+    /// What a call that ended like this changed.
+    pub(crate) fn take_write(&mut self, status: ReplyStatus) -> Result<Option<Write>, ReplyError> {
+        self.write.take().map(|write| write.parse(status)).transpose()
+    }
+
+    pub(crate) fn completeness(&self) -> Completeness {
+        self.completeness.map(Completeness::from).unwrap_or_default()
     }
 }
 

@@ -51,15 +51,15 @@ fn refusal(schema: &str, arguments: &str) -> String {
 fn each_violation_names_the_argument_what_was_expected_and_what_was_found() {
     let cases = [
         (r#"{"language":"fr"}"#, r#"argument "language": expected one of "en", "de", found "fr""#),
-        (r#"{"count":"3"}"#, r#"argument "count": expected an integer, found "3""#),
+        // Edge case 38.
         (r#"{"count":"3.5"}"#, r#"argument "count": expected an integer, found "3.5""#),
         (r#"{"count":3.5}"#, r#"argument "count": expected an integer, found 3.5"#),
         (r#"{"count":0}"#, r#"argument "count": expected at least 1, found 0"#),
         (r#"{"count":10}"#, r#"argument "count": expected at most 9, found 10"#),
         (r#"{"count":null}"#, r#"argument "count": expected an integer, found null"#),
         (
-            r#"{"url":"x"}"#,
-            r#"argument "url": expected a declared name such as "urls", found an unknown name"#,
+            r#"{"url":"x","count":0}"#,
+            r#"argument "count": expected at least 1, found 0; argument "url": expected a declared name such as "urls", found an unknown name"#,
         ),
         (r#"{"urls":["a",7]}"#, r#"argument "urls[1]": expected a string, found 7"#),
         (
@@ -101,6 +101,7 @@ fn each_violation_names_the_argument_what_was_expected_and_what_was_found() {
     }
 }
 
+// Edge case 36.
 #[test]
 fn a_missing_null_or_blank_required_argument_is_named() {
     let schema = r#"{"type":"object","properties":{
@@ -144,9 +145,14 @@ fn what_is_told_of_violations_is_bounded() {
 
     let unknown: Vec<String> =
         (0..100).map(|n| format!(r#""{n:03}{}":1"#, "x".repeat(200))).collect();
-    let message = refusal(SCHEMA, &format!("{{{}}}", unknown.join(",")));
+    let message = refusal(SCHEMA, &format!(r#"{{"count":0,{}}}"#, unknown.join(",")));
+    assert!(message.contains(r#"argument "count": expected at least 1"#), "{message}");
     assert_eq!(message.matches("found an unknown name").count(), 10);
-    assert!(message.len() < 10 * 400, "{} bytes", message.len());
+    assert!(message.len() < 11 * 400, "{} bytes", message.len());
+    let open =
+        SCHEMA.replace("false,\n    \"$defs\"", "false, \"minProperties\": 1,\n    \"$defs\"");
+    let message = refusal(&open, &format!("{{{}}}", unknown.join(",")));
+    assert_eq!(message.matches("found an unknown name").count(), 10);
 
     let each = r#"{"type":"object","properties":{"a":{"items":{"type":"null"}}}}"#;
     let message = refusal(each, &format!(r#"{{"a":[{}]}}"#, ["1"; 30].join(",")));
@@ -233,6 +239,7 @@ fn arguments_at_the_limit_pass_and_one_byte_more_does_not() {
 #[test]
 fn the_tool_gets_the_text_as_the_caller_wrote_it() {
     let cases = [
+        // Edge case 31.
         ("", "{}"),
         (" \n", "{}"),
         ("{}", "{}"),

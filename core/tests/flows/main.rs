@@ -15,8 +15,12 @@ mod planning;
 mod gates;
 
 mod arguments;
+mod coercing;
 
 mod replies;
+mod writes;
 
 mod auditing;
 mod errors;
+
+mod forcing;

@@ -9,12 +9,12 @@ use toolbay_core::{
 
 use crate::fixture::{Bench, Fake, offer, offered, reader};
 
-fn reply_to(raw: RawReply, limits: Limits) -> Result<Reply, CallError> {
+pub(crate) fn reply_to(raw: RawReply, limits: Limits) -> Result<Reply, CallError> {
     let tools = vec![offered(reader("t"), Fake::new(move |_| Ok(raw.clone())))];
     Bench::with_limits(vec![Offer { tools, ..offer("acme", []) }], limits).call("t", "")
 }
 
-fn raw(text: impl Into<Bytes>, rest: impl Into<Bytes>) -> RawReply {
+pub(crate) fn raw(text: impl Into<Bytes>, rest: impl Into<Bytes>) -> RawReply {
     RawReply { status: ReplyStatus::Ok, text: text.into(), rest: rest.into() }
 }
 
@@ -22,11 +22,11 @@ fn text_limit(text_bytes: usize) -> Limits {
     Limits { text_bytes, ..Limits::default() }
 }
 
-fn rest(rest: &str) -> Reply {
+pub(crate) fn rest(rest: &str) -> Reply {
     reply_to(raw("", rest.to_owned()), Limits::default()).unwrap()
 }
 
-fn refused(rest: impl Into<Bytes>) -> ReplyError {
+pub(crate) fn refused(rest: impl Into<Bytes>) -> ReplyError {
     match reply_to(raw("", rest), Limits::default()) {
         Err(CallError::Reply { tool, provider, source }) => {
             assert_eq!((tool.as_str(), provider.as_str()), ("t", "acme"));
@@ -36,6 +36,7 @@ fn refused(rest: impl Into<Bytes>) -> ReplyError {
     }
 }
 
+// Edge case 32.
 #[test]
 fn the_limit_is_fifty_thousand_bytes_and_holds_with_its_marker() {
     let exact = reply_to(raw("x".repeat(50_000), ""), Limits::default()).unwrap();
@@ -55,6 +56,7 @@ fn a_text_within_the_limit_stays_in_its_buffer() {
     assert_eq!(reply.model_text(), "größer");
 }
 
+// Edge case 33.
 #[test]
 fn a_cut_never_splits_a_character() {
     // Each limit from the marker's length on puts the cut at another byte of the four-byte crabs.
@@ -66,6 +68,7 @@ fn a_cut_never_splits_a_character() {
     }
 }
 
+// Edge case 33.
 #[test]
 fn bytes_that_are_no_text_are_substituted_before_the_size_is_taken() {
     let within = reply_to(raw(&b"a\xffb"[..], ""), text_limit(100)).unwrap();
@@ -286,6 +289,7 @@ fn a_structured_result_over_the_limit_is_left_out_and_said_to_be() {
     assert!(rest(&nested(65)).structured().is_none());
 }
 
+// Edge case 34.
 #[test]
 fn artifacts_are_read_and_never_in_the_text() {
     let reply = rest(
@@ -302,6 +306,7 @@ fn artifacts_are_read_and_never_in_the_text() {
     assert_eq!((reply.model_text().as_ref(), reply.truncated()), ("", false));
 }
 
+// Edge case 34.
 #[test]
 fn artifacts_that_do_not_fit_become_one_marker_and_the_text_stays() {
     let large =

@@ -3,6 +3,7 @@
 use serde_json::json;
 use toolbay_core::{Schema, SchemaError};
 
+// Edge case 31.
 #[test]
 fn empty_properties_are_an_object_and_everything_else_is_kept() {
     let kept = "{ \"properties\" : {\"a\": {\"type\":\"string\"}},\n \"type\":\"object\" }";

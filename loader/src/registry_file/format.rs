@@ -2,16 +2,18 @@
 
 use std::sync::Arc;
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize, de::Error as _};
 use serde_json::value::RawValue;
 use thiserror::Error;
-use toolbay_core::{
-    Declarations, DefinitionError, NameError, Schema, SchemaError, ToolDefinition, UnknownWord,
-};
+use toolbay_core::{DefinitionError, NameError, Schema, SchemaError, ToolDefinition};
 
 use super::Contents;
 use crate::{
-    error::RegistryFileError, provider::Registered, store::NotAHash, verify::DeclaredTool,
+    error::RegistryFileError,
+    file_declarations::{DeclarationsError, FileDeclarations},
+    provider::Registered,
+    store::NotAHash,
+    verify::DeclaredTool,
 };
 
 #[derive(Serialize, Deserialize)]
@@ -29,24 +31,32 @@ struct FileProvider {
     tools: Vec<FileTool>,
 }
 
-#[derive(Serialize, Deserialize)]
+/// A tool as its note declares it: one object of names and declarations.
+#[derive(Serialize)]
 struct FileDeclared {
+    #[serde(flatten)]
+    names: FileNames,
+    #[serde(flatten)]
+    declarations: FileDeclarations,
+}
+
+#[derive(Serialize, Deserialize)]
+struct FileNames {
     name: String,
     aliases: Vec<String>,
     label: String,
     summary: String,
-    effect: String,
-    data_class: String,
-    group: Option<String>,
-    egress: String,
-    kind: String,
-    requires_admin: bool,
-    enabled_by_default: bool,
-    requires_approval: bool,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    loop_budget: Option<u8>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    input: Option<Box<RawValue>>,
+}
+
+/// What serde makes of flattened members can't hold a schema as text, so that each part reads the object for itself.
+impl<'de> Deserialize<'de> for FileDeclared {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let object = <&RawValue>::deserialize(deserializer)?.get();
+        Ok(Self {
+            names: serde_json::from_str(object).map_err(D::Error::custom)?,
+            declarations: serde_json::from_str(object).map_err(D::Error::custom)?,
+        })
+    }
 }
 
 /// A tool of the declared ones that the provider listed, with what it says of it at run time.
@@ -71,7 +81,7 @@ pub(super) enum DecodeError {
     #[error(transparent)]
     Hash(#[from] NotAHash),
     #[error(transparent)]
-    Word(#[from] UnknownWord),
+    Declarations(#[from] DeclarationsError),
     #[error(transparent)]
     Schema(#[from] SchemaError),
     #[error(transparent)]
@@ -124,43 +134,23 @@ fn provider_from_file(file: FileProvider) -> Result<Registered, DecodeError> {
 }
 
 fn declared_to_file(tool: &DeclaredTool) -> FileDeclared {
-    let declarations = &tool.declarations;
-    FileDeclared {
+    let names = FileNames {
         name: tool.name.to_string(),
         aliases: tool.aliases.iter().map(ToString::to_string).collect(),
         label: tool.label.clone(),
         summary: tool.summary.clone(),
-        effect: declarations.effect.to_string(),
-        data_class: declarations.data_class.to_string(),
-        group: declarations.group.as_ref().map(ToString::to_string),
-        egress: declarations.egress.to_string(),
-        kind: declarations.kind.to_string(),
-        requires_admin: declarations.requires_admin,
-        enabled_by_default: declarations.enabled_by_default,
-        requires_approval: declarations.requires_approval,
-        loop_budget: declarations.loop_budget,
-        input: declarations.input.as_ref().map(|schema| schema.as_raw().to_owned()),
-    }
+    };
+    FileDeclared { names, declarations: FileDeclarations::from(&tool.declarations) }
 }
 
 fn declared_from_file(file: FileDeclared) -> Result<DeclaredTool, DecodeError> {
+    let FileDeclared { names, declarations } = file;
     Ok(DeclaredTool {
-        name: file.name.parse()?,
-        aliases: file.aliases.iter().map(|alias| alias.parse()).collect::<Result<_, _>>()?,
-        label: file.label,
-        summary: file.summary,
-        declarations: Declarations {
-            effect: file.effect.parse()?,
-            data_class: file.data_class.parse()?,
-            group: file.group.map(|group| group.parse()).transpose()?,
-            requires_admin: file.requires_admin,
-            enabled_by_default: file.enabled_by_default,
-            requires_approval: file.requires_approval,
-            egress: file.egress.parse()?,
-            kind: file.kind.parse()?,
-            loop_budget: file.loop_budget,
-            input: file.input.map(|schema| Schema::parse(schema.get())).transpose()?,
-        },
+        name: names.name.parse()?,
+        aliases: names.aliases.iter().map(|alias| alias.parse()).collect::<Result<_, _>>()?,
+        label: names.label,
+        summary: names.summary,
+        declarations: declarations.try_into()?,
     })
 }
 
@@ -187,4 +177,73 @@ fn tool_from_file(
         file.output_schema.map(|schema| Schema::parse(schema.get())).transpose()?,
     )?;
     Ok(definition)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::ContentHash;
+
+    const FILE: &str = r#"{
+  "generation": 7,
+  "providers": [
+    {
+      "id": "notes",
+      "version": "1.2.3",
+      "sha256": "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855",
+      "declared": [
+        {
+          "name": "note_add",
+          "aliases": [
+            "add_note"
+          ],
+          "label": "Add",
+          "summary": "Adds a note.",
+          "effect": "non_idempotent_write",
+          "data_class": "editor_content",
+          "group": "content",
+          "egress": "none",
+          "kind": "write",
+          "requires_admin": false,
+          "enabled_by_default": true,
+          "requires_approval": true,
+          "loop_budget": 3,
+          "input": {"type": "object",  "properties": {"pin": {}}}
+        },
+        {
+          "name": "note_read",
+          "aliases": [],
+          "label": "Read",
+          "summary": "",
+          "effect": "read_only",
+          "data_class": "secret_adjacent",
+          "group": null,
+          "egress": "own_site",
+          "kind": "read",
+          "requires_admin": true,
+          "enabled_by_default": false,
+          "requires_approval": false
+        }
+      ],
+      "tools": [
+        {
+          "name": "note_read",
+          "description": "Reads a note.",
+          "input_schema": {"type":"object","properties":{}}
+        }
+      ]
+    }
+  ]
+}"#;
+
+    #[test]
+    fn the_content_reads_back_as_it_was_written_and_its_bytes_never_change() {
+        let contents = decode(&RawValue::from_string(FILE.to_owned()).unwrap()).unwrap();
+        let [provider] = &contents.providers[..] else { panic!("one provider") };
+        assert_eq!(provider.hash, ContentHash::of(b""));
+        assert_eq!(provider.declared[0].declarations.loop_budget, Some(3));
+        assert!(provider.declared[0].declarations.input.is_some());
+        assert_eq!(provider.declared[1].declarations.group, None);
+        assert_eq!(encode(&contents).unwrap().get(), FILE);
+    }
 }

@@ -4,11 +4,14 @@ use std::{collections::HashSet, str::FromStr};
 
 use toolbay_abi::note::{Note, NoteTool};
 use toolbay_core::{
-    Declarations, DefinitionError, DefinitionParts, Effect, GroupName, Schema, ToolDefinition,
-    ToolName,
+    Declarations, DefinitionError, DefinitionParts, Effect, GroupName, Origin, Schema,
+    ToolDefinition, ToolName,
 };
 
-use crate::rejection::{Reason, Stage};
+use crate::{
+    plugin_text::one_line,
+    rejection::{Reason, Stage},
+};
 
 /// A tool as the note declares it: all that is known of it without running code.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -77,7 +80,8 @@ fn declared(tool: &NoteTool) -> Result<DeclaredTool, Reason> {
     };
     let strictest = Declarations::default();
     let effect: Option<Effect> = word(tool.effect.as_deref());
-    Ok(DeclaredTool {
+    let input = tool.input.as_deref().map(input).transpose()?;
+    let declared = DeclaredTool {
         name: name(&tool.name)?,
         aliases: tool.aliases.iter().map(|alias| name(alias)).collect::<Result<_, _>>()?,
         label: tool.label.clone(),
@@ -92,10 +96,31 @@ fn declared(tool: &NoteTool) -> Result<DeclaredTool, Reason> {
             enabled_by_default: tool.enabled,
             egress: word(tool.egress.as_deref()).unwrap_or(strictest.egress),
             kind: word(tool.kind.as_deref()).unwrap_or(strictest.kind),
-            loop_budget: None,
-            input: None,
+            loop_budget: tool.loop_budget,
+            input,
         },
-    })
+    };
+    if declared.declarations.input.is_some() && declared.declarations.needs_approval(Origin::Local)
+    {
+        let found = format!("{} with an input, which a person approves as well", declared.name);
+        let expected = "an input only of tools that read and need no approval";
+        return Err(mistake("approval_and_input", expected, found));
+    }
+    Ok(declared)
+}
+
+/// The schema of what a person types in, compiled once so that nobody waits for an input that can't be checked.
+fn input(text: &str) -> Result<Schema, Reason> {
+    let mistaken = |found: String| {
+        let expected = "a JSON schema of what a person types in, an object with properties";
+        mistake("bad_input_schema", expected, one_line(&found, 300))
+    };
+    let schema = Schema::parse(text).map_err(|error| mistaken(error.to_string()))?;
+    schema.compile().map_err(|error| mistaken(error.to_string()))?;
+    match schema.properties().is_empty() {
+        true => Err(mistaken("no properties".to_owned())),
+        false => Ok(schema),
+    }
 }
 
 /// A group that breaks the rule is no missing group: the tool would escape whoever switches the group off.
@@ -123,7 +148,7 @@ fn mistake(code: &'static str, expected: &str, found: String) -> Reason {
 
 #[cfg(test)]
 mod tests {
-    use toolbay_core::{DataClass, Origin};
+    use toolbay_core::DataClass;
 
     use super::*;
 
@@ -174,6 +199,34 @@ mod tests {
         );
         assert_eq!(tools[0].declarations.data_class, DataClass::PublicContent);
         assert!(tools[1].declarations.needs_approval(Origin::Local));
+    }
+
+    #[test]
+    fn an_input_is_for_tools_that_need_no_approval() {
+        // Edge case 7, and edge case 68: nobody could fill in a schema without a single argument.
+        let asks = |name: &str, effect: &str, input: &str| NoteTool {
+            effect: Some(effect.to_owned()),
+            input: Some(input.to_owned()),
+            loop_budget: Some(3),
+            ..named(name)
+        };
+        let typed = r#"{"type":"object","properties":{"code":{"type":"string"}}}"#;
+        let marked = NoteTool { approval: true, ..asks("marked", "read_only", typed) };
+        let (tools, left_out) = tools(&note(vec![
+            asks("good", "read_only", typed),
+            asks("writes", "idempotent_write", typed),
+            marked,
+            asks("scalar", "read_only", r#"{"type":"string"}"#),
+            asks("empty", "read_only", r#"{"type":"object"}"#),
+        ]));
+        assert_eq!(tools.len(), 1, "{left_out:?}");
+        assert!(tools[0].declarations.input.is_some());
+        assert_eq!(tools[0].declarations.loop_budget, Some(3));
+        let codes: Vec<_> = left_out.iter().map(|reason| reason.code).collect();
+        assert_eq!(
+            codes,
+            ["approval_and_input", "approval_and_input", "bad_input_schema", "bad_input_schema"]
+        );
     }
 
     #[test]

@@ -6,13 +6,14 @@
 //! 2. It exports one [`PluginRoot`], the table of functions that a host calls. It is frozen: `abi_stable` refuses a plugin whose
 //!    root has fewer functions than the host expects, so adding one would refuse every plugin that exists.
 //! 3. The host hands [`HostServices`] to the plugin once, and a [`CallInput`] to each call.
-//! 4. Whatever comes later arrives as an [`Extension`], asked for by id and version.
+//! 4. Whatever comes later arrives as an [`Extension`], asked for by id and version; [`extensions`] names them.
 //! 5. Payloads are JSON bytes, whose shapes stand in [`wire`]. The text of a reply is the exception: it crosses as plain UTF-8, so
 //!    that a host can bound it without parsing it.
 //!
 //! The types that cross are spelled out in [`shape`], and their digest stands in every note: a host compares two strings before it
 //! opens a library.
 
+pub mod extensions;
 pub mod note;
 mod root;
 mod services;

@@ -70,6 +70,12 @@ pub struct NoteTool {
     pub enabled: bool,
     /// Whether a person must approve each call, also of a tool that only reads.
     pub approval: bool,
+    /// The JSON Schema, as text, of what a person must type in before the call runs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub input: Option<String>,
+    /// How often the same call may be repeated in a row before a host stops offering the tool; at least 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub loop_budget: Option<u8>,
 }
 
 /// The system that this crate is compiled for, in the form that [`Note::target`] has.

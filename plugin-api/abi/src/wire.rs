@@ -101,6 +101,24 @@ pub enum Actor<'a> {
     Anonymous,
 }
 
+/// The question whether somebody may read what the preview of a call shows; see
+/// [`MAY_VIEWER_READ`](crate::extensions::MAY_VIEWER_READ).
+#[derive(Debug, Serialize, Deserialize)]
+pub struct ViewerQuestion<'a> {
+    /// The tool's name, as listed.
+    #[serde(borrow)]
+    pub tool: Cow<'a, str>,
+    /// The arguments of the call, an object.
+    #[serde(borrow)]
+    pub arguments: &'a RawValue,
+    /// Who wants to read it, in the place of who calls.
+    #[serde(borrow)]
+    pub viewer: Context<'a>,
+    /// The configuration of the tool for the agent that calls.
+    #[serde(default, borrow, skip_serializing_if = "Option::is_none")]
+    pub tool_config: Option<&'a RawValue>,
+}
+
 /// Something that the user attached to the conversation.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Attachment<'a> {
@@ -140,4 +158,53 @@ pub struct ReplyRest {
     /// What people may see of the run and no model does.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub artifacts: Vec<Box<RawValue>>,
+    /// What the call wrote, where the tool says it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub write: Option<Write>,
+    /// Whether the reply holds all that there is to say; unstated where it is absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub completeness: Option<Completeness>,
+}
+
+/// What a call wrote.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Write {
+    /// What became of the target.
+    pub kind: WriteKind,
+    /// What was written.
+    pub target: WriteTarget,
+    /// Whether a hook failed after the write had landed. The write stands: whoever repeats the call writes twice.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub hook_failed: bool,
+}
+
+/// What became of the target of a write. There is no fourth word: what a later release has to say is another member.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum WriteKind {
+    /// It was not there before.
+    Created,
+    /// It was there before, and is another now.
+    Updated,
+    /// It is not there any more.
+    Deleted,
+}
+
+/// What was written, in the tool's own terms.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WriteTarget {
+    /// What it is, such as `note`.
+    pub r#type: String,
+    /// Which one it is, such as `groceries.md`.
+    pub id: String,
+}
+
+/// Whether a reply holds all that there is to say. There is no third word.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Completeness {
+    /// It does.
+    Complete,
+    /// There is more than it holds.
+    Partial,
 }

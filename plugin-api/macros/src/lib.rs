@@ -50,8 +50,12 @@ pub fn config(attribute: TokenStream, item: TokenStream) -> TokenStream {
 /// - `effect = ReadOnly | IdempotentWrite | NonIdempotentWrite`
 /// - `data_class = ...`, `egress = ...`, `kind = ...`, each a variant of the type of that name
 /// - `enabled`, `requires_admin`, `requires_approval`
+/// - `input = ...`: the JSON Schema of what a person must type in, a constant expression of type `&str`, such as `include_str!("...")`
+/// - `loop_budget = 3`: how often the same call may be repeated in a row
 /// - `output = Type`: the type of the structured result, whose schema is listed with the tool
 /// - `preview = function`: the function that says what a call would do; it takes what the tool's function takes
+/// - `may_viewer_read = function`: the function that says, as a `bool`, whether a person may read that; it takes what the tool's function
+///   takes, and always a `&Context`, which is that person's
 ///
 /// It also makes a type of the function's name, for `export_provider!`.
 #[proc_macro_attribute]

@@ -19,11 +19,13 @@ pub(crate) fn expand(attribute: TokenStream, item: TokenStream) -> Result<TokenS
     let mut name = LitStr::new(&ident.to_string(), ident.span());
     let mut calls = Vec::new();
     let mut preview = None;
+    let mut may_viewer_read = None;
     let mut output = None;
     for declaration in declarations {
         match declaration {
             Declaration::Name(text) => name = text,
             Declaration::Preview(path) => preview = Some(path),
+            Declaration::MayViewerRead(path) => may_viewer_read = Some(path),
             Declaration::Output(result) => output = Some(result),
             Declaration::Call(call) => calls.push(call),
         }
@@ -38,6 +40,10 @@ pub(crate) fn expand(attribute: TokenStream, item: TokenStream) -> Result<TokenS
     }
     let doc = LitStr::new(&format!("The tool `{}`.", name.value()), Span::call_site());
     let Signature { state, arguments, passed } = signature;
+    let passed_of_viewer = match &state {
+        Some(_) => quote!(state, arguments, viewer),
+        None => quote!(arguments, viewer),
+    };
     // A tool that does not take the state goes with any.
     let (generics, state) = match state {
         Some(state) => (quote!(), quote!(#state)),
@@ -65,6 +71,19 @@ pub(crate) fn expand(attribute: TokenStream, item: TokenStream) -> Result<TokenS
         }
     });
 
+    let may_viewer_read = may_viewer_read.map(|path| {
+        quote! {
+            fn may_viewer_read(
+                state: &#state,
+                arguments: Self::Arguments,
+                viewer: &::toolbay_plugin_api::Context<'_>,
+            ) -> ::core::option::Option<bool> {
+                let _ = state;
+                ::core::option::Option::Some(#path(#passed_of_viewer))
+            }
+        }
+    });
+
     Ok(quote! {
         #function
 
@@ -75,7 +94,7 @@ pub(crate) fn expand(attribute: TokenStream, item: TokenStream) -> Result<TokenS
         impl #generics ::toolbay_plugin_api::Tool<#state> for #ident {
             type Arguments = #arguments;
             const SPEC: ::toolbay_plugin_api::ToolSpec =
-                ::toolbay_plugin_api::ToolSpec::new(#name, #description) #(#calls)*;
+                ::toolbay_plugin_api::ToolSpec::new(#name, #description) #(#calls)*.checked();
 
             fn execute(
                 state: &#state,
@@ -89,6 +108,8 @@ pub(crate) fn expand(attribute: TokenStream, item: TokenStream) -> Result<TokenS
             #define
 
             #preview
+
+            #may_viewer_read
         }
     })
 }
@@ -168,6 +189,7 @@ fn is_context(reference: &TypeReference) -> bool {
 enum Declaration {
     Name(LitStr),
     Preview(Path),
+    MayViewerRead(Path),
     Output(Box<Type>),
     /// A call of a `ToolSpec` method.
     Call(TokenStream),
@@ -185,13 +207,15 @@ impl Parse for Declaration {
             "data_class" => Some("DataClass"),
             "egress" => Some("Egress"),
             "kind" => Some("Kind"),
-            "name" | "label" | "summary" | "group" | "aliases" | "output" | "preview" => None,
+            "name" | "label" | "summary" | "group" | "aliases" | "input" | "loop_budget"
+            | "output" | "preview" | "may_viewer_read" => None,
             _ => {
                 return Err(Error::new(
                     key.span(),
                     format!(
                         "expected one of name, label, summary, group, aliases, effect, data_class, egress, kind, enabled, \
-                         requires_admin, requires_approval, output, preview; found {word}"
+                         requires_admin, requires_approval, input, loop_budget, output, preview, \
+                         may_viewer_read; found {word}"
                     ),
                 ));
             }
@@ -205,10 +229,15 @@ impl Parse for Declaration {
         Ok(match word.as_str() {
             "name" => Self::Name(input.parse()?),
             "preview" => Self::Preview(input.parse()?),
+            "may_viewer_read" => Self::MayViewerRead(input.parse()?),
             "output" => Self::Output(Box::new(input.parse()?)),
             "aliases" => {
                 let list: ExprArray = input.parse()?;
                 Self::Call(quote!(.aliases(&#list)))
+            }
+            "input" | "loop_budget" => {
+                let value: Expr = input.parse()?;
+                Self::Call(quote!(.#key(#value)))
             }
             _ => {
                 let text: LitStr = input.parse()?;

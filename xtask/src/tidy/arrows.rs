@@ -127,6 +127,7 @@ const CORE: &[&str] = &[
     "regex",
     "serde",
     "serde_json",
+    "sha2",
     "strsim",
     "thiserror",
 ];

@@ -39,7 +39,7 @@ impl UnknownWord {
 }
 
 /// Makes an enum of words, each of which reads back as the value that wrote it.
-macro_rules! words {
+macro_rules! vocabulary {
     ($(#[$doc:meta])* $name:ident, $title:literal { $($(#[$variant_doc:meta])* $variant:ident = $word:literal,)+ }) => {
         $(#[$doc])*
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -60,12 +60,12 @@ macro_rules! words {
         }
 
         impl std::str::FromStr for $name {
-            type Err = $crate::word::UnknownWord;
+            type Err = $crate::vocabulary::UnknownWord;
 
-            fn from_str(word: &str) -> Result<Self, $crate::word::UnknownWord> {
+            fn from_str(word: &str) -> Result<Self, $crate::vocabulary::UnknownWord> {
                 match word {
                     $($word => Ok(Self::$variant),)+
-                    _ => Err($crate::word::UnknownWord::new($title, Self::WORDS, word)),
+                    _ => Err($crate::vocabulary::UnknownWord::new($title, Self::WORDS, word)),
                 }
             }
         }
@@ -78,4 +78,4 @@ macro_rules! words {
     };
 }
 
-pub(crate) use words;
+pub(crate) use vocabulary;

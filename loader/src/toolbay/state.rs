@@ -1,0 +1,226 @@
+//! What is in force in this process, and how it follows the files.
+
+use std::{collections::BTreeMap, sync::Arc, time::Duration};
+
+use parking_lot::MutexGuard;
+use toolbay_core::{
+    Access, Actor, AuditSink, Clock, DecisionKind, DecisionRecord, Pin, Plan, PlanError, Registry,
+    ToolName,
+};
+
+use super::{ChangedTool, Toolbay, same_or};
+use crate::{
+    access_error::AccessError,
+    access_file::{Contents, Label, Updated},
+    clock::SystemClock,
+    error::{AccessFileError, RefreshError, RegistryFileError},
+    inspect::FileIdentity,
+    provider::PluginProvider,
+};
+
+/// What is in force, and the files that it was read from.
+#[derive(Default)]
+pub(super) struct State {
+    /// The registry file as it was last read or written, once it was; none where there was no file.
+    pub(super) registry: Option<Option<FileIdentity>>,
+    /// The same of the decisions of administrators.
+    pub(super) access: Option<Option<FileIdentity>>,
+    pub(super) registry_problem: Option<Arc<RegistryFileError>>,
+    pub(super) access_problem: Option<Arc<AccessFileError>>,
+    pub(super) contents: Arc<Contents>,
+    pub(super) providers: Vec<Arc<PluginProvider>>,
+}
+
+impl Toolbay {
+    /// Takes over what other processes have registered and decided since the files were last read, and tells whether there is any.
+    pub(super) fn take_over(&self, replacing: MutexGuard<'_, ()>) -> Result<bool, PlanError> {
+        let (registry, access) = (Some(self.file.identity()), Some(self.access.identity()));
+        let there = {
+            let state = self.state.lock();
+            if registry == state.registry && access == state.access {
+                return Ok(false);
+            }
+            State {
+                registry: state.registry,
+                access: state.access,
+                registry_problem: state.registry_problem.clone(),
+                access_problem: state.access_problem.clone(),
+                contents: Arc::clone(&state.contents),
+                providers: state.providers.clone(),
+            }
+        };
+        let (contents, access_problem) = match access == there.access {
+            true => (Arc::clone(&there.contents), there.access_problem.clone()),
+            false => self.read_access(),
+        };
+        let (committed, registry_problem, providers) = match registry == there.registry {
+            true => {
+                let current = self.registry();
+                let committed = current.with_access(&contents.access);
+                (committed, there.registry_problem.clone(), there.providers.clone())
+            }
+            false => self.read_registry(&contents.access, &there.providers)?,
+        };
+        let state =
+            State { registry, access, registry_problem, access_problem, contents, providers };
+        let old = self.replace(committed, state);
+        drop(replacing);
+        drop((old, there));
+        Ok(true)
+    }
+
+    fn read_access(&self) -> (Arc<Contents>, Option<Arc<AccessFileError>>) {
+        let reading = self.access.read();
+        (Arc::new(reading.contents), reading.problem.map(Arc::new))
+    }
+
+    #[expect(
+        clippy::type_complexity,
+        reason = "it is the three parts of the state that come of one file"
+    )]
+    fn read_registry(
+        &self,
+        access: &Access,
+        there: &[Arc<PluginProvider>],
+    ) -> Result<(Registry, Option<Arc<RegistryFileError>>, Vec<Arc<PluginProvider>>), PlanError>
+    {
+        let reading = self.file.read();
+        let registered = reading.contents.providers.into_iter();
+        let providers: Vec<_> = registered
+            .map(|registered| {
+                let configuration = self.config.providers.get(&registered.id).cloned();
+                let store = self.store.clone();
+                same_or(Arc::new(PluginProvider::new(registered, store, configuration)), there)
+            })
+            .collect();
+        let (plan, collisions) = self.plan(&providers)?;
+        for collision in collisions {
+            log::debug!("{collision}");
+        }
+        let registry = plan.commit(reading.contents.generation, access);
+        Ok((registry, reading.problem.map(Arc::new), providers))
+    }
+
+    /// Makes this the current state, and returns the old one for the caller to drop.
+    pub(super) fn replace(&self, registry: Registry, state: State) -> (Arc<Registry>, State) {
+        let old = self.registry();
+        let mut current = self.state.lock();
+        self.pipeline.registry().replace(registry);
+        (old, std::mem::replace(&mut *current, state))
+    }
+
+    /// Pins every tool that is on for the first time, and every one that changed without doing more. Tells what changed, and keeps what
+    /// the notes say of tools, for the time when they are gone.
+    pub(super) fn pin(
+        &self,
+        plan: Plan,
+        providers: &[Arc<PluginProvider>],
+    ) -> Result<Pinned, RefreshError> {
+        let uncommitted = plan.commit(0, &Access::default());
+        let updated = self.access.update(|contents| {
+            let registry = uncommitted.with_access(&contents.access);
+            let changed = pin_tools(&registry, &mut contents.access);
+            label(providers, &mut contents.labels);
+            Ok::<_, AccessFileError>(changed)
+        })?;
+        let Updated { value: changed, contents, identity } = updated;
+        Ok(Pinned { registry: uncommitted, contents: Arc::new(contents), identity, changed })
+    }
+
+    /// Decides something: checks that an administrator wants it, changes it, records it and keeps it, in this order, and takes it over.
+    pub(super) fn decide<T>(
+        &self,
+        by: &Actor,
+        kind: DecisionKind,
+        subject: &str,
+        detail: &str,
+        change: impl FnOnce(&mut Contents) -> Result<T, AccessError>,
+    ) -> Result<T, AccessError> {
+        let actor = by.to_string();
+        if !by.is_admin() {
+            return Err(AccessError::NotAdmin { actor });
+        }
+        let record = |refused| DecisionRecord {
+            at: self.now(),
+            kind,
+            subject,
+            actor: &actor,
+            approval: None,
+            owner: None,
+            agent: None,
+            run: None,
+            refused,
+            detail: Some(detail),
+        };
+        let updated = self.access.update(|contents| {
+            let changed = change(contents)?;
+            self.audit.decide(&record(None))?;
+            Ok::<_, AccessError>(changed)
+        });
+        let changed = match updated {
+            Ok(updated) => updated.value,
+            Err(error) => {
+                // The log has it as decided where only the file could not be written.
+                let _ = self.audit.decide(&record(Some(error.code())));
+                return Err(error);
+            }
+        };
+        if let Err(error) = self.take_over(self.replacing.lock()) {
+            log::error!("what was decided is in force after a restart: {error}");
+        }
+        Ok(changed)
+    }
+
+    pub(super) fn now(&self) -> Duration {
+        SystemClock.now()
+    }
+}
+
+/// What came of pinning.
+pub(super) struct Pinned {
+    /// The tools, not yet on or off.
+    pub(super) registry: Registry,
+    pub(super) contents: Arc<Contents>,
+    pub(super) identity: Option<FileIdentity>,
+    pub(super) changed: Vec<ChangedTool>,
+}
+
+fn pin_tools(registry: &Registry, access: &mut Access) -> Vec<ChangedTool> {
+    let mut changed = Vec::new();
+    for entry in registry.iter() {
+        let tool = entry.definition();
+        let pinned = entry.names().find_map(|name| access.pins.get(name));
+        let Some(pin) = pinned else {
+            if entry.availability().is_enabled() {
+                access.pins.insert(tool.name().clone(), Pin::of(tool));
+            }
+            continue;
+        };
+        let changes = pin.changes(tool);
+        if changes.is_empty() {
+            continue;
+        }
+        let needs_review = changes.iter().any(|change| change.widens);
+        if !needs_review {
+            for name in entry.names() {
+                access.pins.remove(name);
+            }
+            access.pins.insert(tool.name().clone(), Pin::of(tool));
+        }
+        changed.push(ChangedTool { tool: tool.name().clone(), changes, needs_review });
+    }
+    changed
+}
+
+fn label(providers: &[Arc<PluginProvider>], labels: &mut BTreeMap<ToolName, Label>) {
+    for provider in providers {
+        let registered = provider.registered();
+        for tool in &registered.declared {
+            let (label, summary) = (tool.label.clone(), tool.summary.clone());
+            labels.insert(
+                tool.name.clone(),
+                Label { label, summary, provider: registered.id.clone() },
+            );
+        }
+    }
+}
