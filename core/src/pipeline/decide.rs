@@ -54,6 +54,17 @@ impl Pipeline {
         decider: &Decider,
         owner: OwnerOf<'_>,
     ) -> Result<Decided, ApprovalError> {
+        let approved = self.try_approve(id, seen, decider, owner);
+        self.record_refusal(id, decider, DecisionKind::Approve, approved)
+    }
+
+    fn try_approve(
+        &self,
+        id: &ApprovalId,
+        seen: &str,
+        decider: &Decider,
+        owner: OwnerOf<'_>,
+    ) -> Result<Decided, ApprovalError> {
         let opened = self.open_request(id, decider)?;
         if !matches!(opened.request.need, Need::Approval) {
             return Err(other_need(id, "an input", "an approval"));
@@ -101,11 +112,21 @@ impl Pipeline {
         seen: &str,
         decider: &Decider,
     ) -> Result<(), ApprovalError> {
+        let denied = self.try_deny(id, seen, decider);
+        self.record_refusal(id, decider, DecisionKind::Deny, denied)
+    }
+
+    fn try_deny(
+        &self,
+        id: &ApprovalId,
+        seen: &str,
+        decider: &Decider,
+    ) -> Result<(), ApprovalError> {
         self.open_request(id, decider)?;
         let claim = self.claim(id, seen)?;
         let stored = claim.request().clone();
         // Nothing runs, so that a log that takes no record is no reason to leave the request open.
-        let _ = self.record(&stored, decider, DecisionKind::Deny);
+        let _ = self.record(&stored, decider, DecisionKind::Deny, None);
         let by = match decider.is(&stored.request.owner) {
             true => DecidedBy::Owner,
             false => DecidedBy::Other,
@@ -124,6 +145,18 @@ impl Pipeline {
     ///
     /// [`ApprovalError`]: the request waits as before.
     pub fn submit(
+        &self,
+        id: &ApprovalId,
+        seen: &str,
+        decider: &Decider,
+        typed: &str,
+        owner: OwnerOf<'_>,
+    ) -> Result<Decided, ApprovalError> {
+        let submitted = self.try_submit(id, seen, decider, typed, owner);
+        self.record_refusal(id, decider, DecisionKind::Submit, submitted)
+    }
+
+    fn try_submit(
         &self,
         id: &ApprovalId,
         seen: &str,
@@ -244,6 +277,7 @@ impl Pipeline {
         stored: &StoredRequest,
         decider: &Decider,
         kind: DecisionKind,
+        refused: Option<&str>,
     ) -> Result<(), crate::audit::AuditError> {
         let StoredRequest { id, request, .. } = stored;
         let tools: Vec<_> = request.calls.iter().map(|call| call.tool.as_str()).collect();
@@ -256,9 +290,27 @@ impl Pipeline {
             owner: Some(&request.owner.actor.to_string()),
             agent: request.owner.agent.as_ref(),
             run: request.owner.run.as_ref(),
-            refused: None,
+            refused,
             detail: None,
         })
+    }
+
+    /// Records a decision that was not carried out, where it was about a request that there is.
+    fn record_refusal<T>(
+        &self,
+        id: &ApprovalId,
+        decider: &Decider,
+        kind: DecisionKind,
+        result: Result<T, ApprovalError>,
+    ) -> Result<T, ApprovalError> {
+        if let Err(error) = &result
+            && let Ok(approvals) = self.approvals()
+            && let Ok(Some(stored)) = approvals.store.get(id, self.config.clock.now())
+        {
+            // Nothing was done: a log that takes no record of it changes nothing.
+            let _ = self.record(&stored, decider, kind, Some(error.code()));
+        }
+        result
     }
 
     /// Records the decision, puts up the fence, runs the calls and keeps what came of them.
@@ -277,7 +329,7 @@ impl Pipeline {
         registry: &'a Registry,
     ) -> Result<Decided, ApprovalError> {
         let id = &stored.id;
-        if let Err(source) = self.record(stored, decider, kind)
+        if let Err(source) = self.record(stored, decider, kind, None)
             && stored.request.writes()
         {
             return Err(ApprovalError::NotAuditable { id: id.clone(), source });
