@@ -43,7 +43,8 @@ const MAX_REMOVED: usize = 32;
 
 /// Keeps requests for approval in a folder, durably, for any number of threads and processes at once.
 ///
-/// At most 1,000 requests wait at a time. Whether its outcome was delivered or not, a request is removed 30 days after it was over.
+/// At most 1,000 requests wait at a time. A request is kept for 30 days after it was over, whether its outcome was delivered or not, and then
+/// removed as new ones come.
 ///
 /// A file that is damaged stays as it is. It stops its own request, and the same call, which can't be known not to have run; it stops no other.
 ///
@@ -117,7 +118,7 @@ impl ApprovalFiles {
         self.get(&name.id, now)
     }
 
-    /// How many requests wait, and whether that many may not.
+    /// Checks that one more may wait.
     fn check_room(
         &self,
         locked: &Locked<'_>,
