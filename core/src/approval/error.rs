@@ -44,6 +44,16 @@ pub enum StoreError {
         /// The number that may wait.
         limit: usize,
     },
+    /// Too many requests of one owner wait. Others are not affected.
+    ///
+    /// Resolution: decide about some of them.
+    #[error("too many requests of {owner} wait for a person: expected at most {limit}")]
+    OwnerFull {
+        /// Who asks too much.
+        owner: String,
+        /// The number that may wait.
+        limit: usize,
+    },
     /// The store failed otherwise.
     ///
     /// Resolution: the source says what to do.

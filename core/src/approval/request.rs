@@ -1,6 +1,6 @@
 //! A request as it waits.
 
-use std::time::Duration;
+use std::{fmt, time::Duration};
 
 use serde_json::json;
 
@@ -34,6 +34,15 @@ impl Owner {
             agent: caller.agent().map(|agent| agent.name.clone()),
             run: caller.run().cloned(),
             attachments: caller.attachments().to_vec(),
+        }
+    }
+}
+
+impl fmt::Display for Owner {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.agent {
+            Some(agent) => write!(f, "{} with agent {agent}", self.actor),
+            None => write!(f, "{}", self.actor),
         }
     }
 }
