@@ -62,8 +62,8 @@ impl Pin {
     /// Everything in which the tool differs from what was pinned.
     ///
     /// It is wider with a heavier effect, a higher class of data, other groups, a wider egress, fewer conditions or more repetitions;
-    /// with any other schema, since no rule tells the wider of two; and with any other description of a tool that writes, for the
-    /// description is what makes a model call it.
+    /// with any other schema or input, since no rule tells the wider of two; and with any other description of a tool that writes, for
+    /// the description is what makes a model call it.
     pub fn changes(&self, tool: &ToolDefinition) -> Vec<Change> {
         let (old, new) = (&self.declarations, tool.declarations());
         let writes = old.effect.is_write() || new.effect.is_write();
@@ -81,7 +81,10 @@ impl Pin {
         changes.add("group", &named(&old.group), &named(&new.group), true);
         changes.add("egress", &old.egress, &new.egress, new.egress > old.egress);
         changes.add("kind", &old.kind, &new.kind, false);
-        changes.add("loop budget", &budget(old), &budget(new), old.loop_budget.is_some());
+        // Without a budget of its own, a tool may be repeated as often as its kind allows, which is never less.
+        let repeats = |declared: &Declarations| declared.loop_budget.map_or(u16::MAX, u16::from);
+        let more = repeats(new) > repeats(old);
+        changes.add("loop budget", &budget(old), &budget(new), more);
         changes.add("requires admin", &old.requires_admin, &new.requires_admin, old.requires_admin);
         changes.add(
             "enabled by default",

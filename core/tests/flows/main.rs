@@ -10,6 +10,7 @@ mod fixture;
 mod definitions;
 mod schemas;
 
+mod pins;
 mod planning;
 
 mod gates;
