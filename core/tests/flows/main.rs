@@ -5,7 +5,9 @@
     reason = "a test stops where it finds something else"
 )]
 
+mod desk;
 mod fixture;
+mod memory;
 
 mod definitions;
 mod schemas;
@@ -16,6 +18,18 @@ mod planning;
 mod gates;
 
 mod arguments;
+
+mod approving;
+mod asking;
+mod deciding;
+mod delivering;
+mod inputs;
+mod previews;
+mod recovering;
+mod writing;
+
+mod judging;
+mod simulating;
 
 mod replies;
 
