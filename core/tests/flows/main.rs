@@ -15,6 +15,7 @@ mod schemas;
 mod pins;
 mod planning;
 
+mod availability;
 mod gates;
 
 mod arguments;
