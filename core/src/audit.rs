@@ -308,8 +308,13 @@ impl<'a> AuditScope<'a> {
         self.end(result);
     }
 
-    /// The call was not made: this is what it gave when it was approved.
-    pub(crate) fn delivered(mut self, result: &Result<Reply, CallError>) {
+    /// The call was not made: this is what it gave when it was approved, as this request.
+    pub(crate) fn delivered(
+        mut self,
+        result: &Result<Reply, CallError>,
+        request: Option<&ApprovalId>,
+    ) {
+        self.approval = request.cloned();
         self.outcome = match result {
             Ok(_) => Outcome::Delivered,
             Err(_) => Outcome::of(result.as_ref()),

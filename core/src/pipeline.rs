@@ -7,6 +7,7 @@ mod suspend;
 
 use std::{sync::Arc, time::Duration};
 
+use self::suspend::Answers;
 pub use self::{
     decide::Decided,
     simulate::{Simulation, SimulationVerdict},
@@ -104,9 +105,10 @@ impl Pipeline {
                 result
             }
             Ok(waiting) => {
-                let result = self.ask(vec![waiting]).pop();
+                let Answers { request: asked, mut results } = self.ask(&[waiting]);
+                let result = results.pop();
                 let result = result.unwrap_or_else(|| Err(not_registered(request, &registry)));
-                audit.delivered(&result);
+                audit.delivered(&result, asked.as_ref());
                 result
             }
             Err(error) => {
@@ -136,7 +138,9 @@ impl Pipeline {
             }
         }
         let ready = admitted.iter().all(|call| matches!(call, Admitted::Ready(_)));
-        let mut asked = if ready { Vec::new() } else { self.ask(admitted.clone()) }.into_iter();
+        let answers = (!ready).then(|| self.ask(&admitted));
+        let Answers { request: asked, results: answers } = answers.unwrap_or_default();
+        let mut answers = answers.into_iter();
         let mut admitted = admitted.into_iter();
         let end = |(result, scope): (&mut Option<_>, &mut Option<AuditScope<'_>>)| {
             let Some(mut audit) = scope.take() else { return };
@@ -150,8 +154,8 @@ impl Pipeline {
                     }
                 }
                 (None, false) => {
-                    if let Some(answer) = asked.next() {
-                        audit.delivered(&answer);
+                    if let Some(answer) = answers.next() {
+                        audit.delivered(&answer, asked.as_ref());
                         *result = Some(answer);
                     }
                 }

@@ -18,28 +18,45 @@ use crate::{
     reply::Reply,
 };
 
+/// What calls that need a person get: one result for each, and the request that they are, where they are one.
+#[derive(Default)]
+pub(super) struct Answers {
+    pub(super) request: Option<ApprovalId>,
+    pub(super) results: Vec<Result<Reply, CallError>>,
+}
+
+impl Answers {
+    /// Without a request.
+    fn none(results: impl Iterator<Item = CallError>) -> Self {
+        Self { request: None, results: results.map(Err).collect() }
+    }
+}
+
 impl Pipeline {
-    /// Asks a person about the calls of one turn, or hands out what came of them where somebody has decided: one result for each.
-    pub(super) fn ask(&self, calls: Vec<Admitted<'_>>) -> Vec<Result<Reply, CallError>> {
+    /// Asks a person about the calls of one turn, or hands out what came of them where somebody has decided.
+    pub(super) fn ask(&self, calls: &[Admitted<'_>]) -> Answers {
         let Some(approvals) = &self.config.approvals else {
-            return calls.iter().map(|call| Err(alone(call.entry()))).collect();
+            return Answers::none(calls.iter().map(|call| alone(call.entry())));
         };
         // An approval comes first: the call that wants an input is refused once it is given, and can be made again.
         let approval = calls.iter().any(|call| matches!(call, Admitted::NeedsApproval(_)));
-        match self.suspend(approvals, &calls, approval) {
+        match self.suspend(approvals, calls, approval) {
             Err(source) => {
                 // Each call tells it; the cause is told with the first.
                 let mut source = Some(source);
                 let refused = |call: &Admitted<'_>| {
                     let tool = call.entry().definition().name().clone();
-                    Err(match source.take() {
+                    match source.take() {
                         Some(source) => CallError::Suspension { tool, source },
                         None => CallError::ApprovalRequired { tool },
-                    })
+                    }
                 };
-                calls.iter().map(refused).collect()
+                Answers::none(calls.iter().map(refused))
             }
-            Ok(suspension) => self.answers(suspension, &calls, !approval),
+            Ok(suspension) => Answers {
+                request: Some(suspension.id().clone()),
+                results: self.answers(suspension, calls, !approval),
+            },
         }
     }
 

@@ -161,6 +161,18 @@ impl Desk {
         let (id, seen) = self.seen();
         self.pipeline.submit(&id, &seen, decider, typed, &as_asked)
     }
+
+    /// The records of calls, as `tool outcome code reason request`.
+    pub(crate) fn recorded(&self) -> Vec<String> {
+        let dash = |text: Option<&str>| text.unwrap_or("-").to_owned();
+        let calls = self.records.calls();
+        let line = calls.iter().map(|record| {
+            let (code, reason) = (dash(record.code), dash(record.reason));
+            let approval = dash(record.approval.as_deref());
+            format!("{} {} {code} {reason} {approval}", record.tool, record.outcome)
+        });
+        line.collect()
+    }
 }
 
 /// Whoever asked, without an agent.

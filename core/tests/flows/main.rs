@@ -36,3 +36,4 @@ mod replies;
 
 mod auditing;
 mod errors;
+mod recording;
