@@ -324,8 +324,11 @@ impl<'a> AuditScope<'a> {
 
     fn end(&mut self, result: &Result<Reply, CallError>) {
         if let Err(error) = result {
-            self.reason = error.reason();
-            self.observed_only = false;
+            // What a gate observed of the call stands, whatever else became of it.
+            if let Some(reason) = error.reason() {
+                self.reason = Some(reason);
+                self.observed_only = false;
+            }
             self.code = Some(error.code());
             self.approval = error.approval().cloned().or(self.approval.take());
         }

@@ -181,9 +181,9 @@ impl Pipeline {
         if let Some(entry) = entry {
             audit.found(entry);
         }
-        let (authorized, observed) = gate::authorize(entry, request)
+        let authorized = gate::authorize(entry, request)
             .map_err(|reason| denied(reason, entry, request, registry))?;
-        audit.observed(observed);
+        audit.observed(authorized.observed());
         self.check(authorized)
     }
 

@@ -308,6 +308,9 @@ impl Pipeline {
         if let Some(entry) = registry.get(request.tool()) {
             audit.found(entry);
         }
+        if let Ok(call) = &call {
+            audit.observed(call.authorized().observed());
+        }
         let ran = call
             .and_then(ready)
             .and_then(|call| self.run_keeping(&call, Some(id), &mut audit, |raw| self.stored(raw)));

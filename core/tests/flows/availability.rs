@@ -3,14 +3,17 @@
 use std::sync::Arc;
 
 use toolbay_core::{
-    Access, Agent, AgentProfile, CallRequest, Caller, DataClass, DefinitionParts, Effect,
-    Enforcement, Entry, Offer, Origin, Outcome, Plan, Reason, Registry, ToolSet, TrustZone,
-    Visibility, decide, explain, filter_offerable, offered, unattended, unavailable,
+    Access, Agent, AgentProfile, BackendError, CallError, CallRequest, Caller, DataClass,
+    DefinitionParts, Effect, Enforcement, Entry, Offer, Origin, Outcome, Plan, Reason, Registry,
+    ToolSet, TrustZone, Visibility, decide, explain, filter_offerable, offered, unattended,
+    unavailable,
 };
 
 use crate::{
     desk::{Desk, asking, writer},
-    fixture::{Bench, Fake, anonymous, offer, reader, user, with_aliases},
+    fixture::{
+        Bench, Fake, anonymous, offer, offered as tool, reader, user, with_aliases, with_schema,
+    },
 };
 
 fn registry(offers: Vec<Offer>, access: &Access) -> Registry {
@@ -320,6 +323,39 @@ fn a_call_that_is_not_permitted_neither_runs_nor_waits() {
         assert_eq!((desk.store.requests().len(), backend.invocations()), (waiting, 0));
         assert_eq!(desk.records.calls()[0].outcome, outcome);
         assert_eq!(backend.previews(), waiting);
+    }
+}
+
+#[test]
+fn a_gate_that_observed_a_call_is_recorded_whatever_became_of_it() {
+    // Edge case 26.
+    let agent = Agent {
+        zone: TrustZone::ExternalGlobal,
+        enforcement: Enforcement::Observe,
+        ..Agent::new("helper".parse().unwrap())
+    };
+    for (observes, reason) in [(true, Some("trustZone")), (false, None)] {
+        let agent =
+            Agent { zone: if observes { agent.zone } else { TrustZone::Local }, ..agent.clone() };
+        let caller = anonymous().with_agent(agent);
+        let broken = Fake::new(|_| Err(BackendError::DeadlineExceeded));
+        let strict = with_schema("strict", r#"{"type":"object","required":["a"]}"#);
+        let tools = vec![
+            tool(reader("good"), Fake::echo()),
+            tool(reader("late"), broken),
+            tool(strict, Fake::echo()),
+        ];
+        for (name, outcome) in
+            [("good", Outcome::Ok), ("late", Outcome::TimedOut), ("strict", Outcome::Refused)]
+        {
+            let bench = Bench::new(vec![Offer { tools: tools.clone(), ..offer("acme", []) }]);
+            let request = CallRequest::new(name, "", &caller);
+            let error = bench.pipeline.call(&request).err();
+            assert!(!matches!(error, Some(CallError::Denied { .. })), "{error:?}");
+            let record = bench.record();
+            assert_eq!((record.outcome, record.reason), (outcome, reason), "{name}");
+            assert_eq!(record.observed_only, observes, "{name}");
+        }
     }
 }
 

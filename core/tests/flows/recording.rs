@@ -1,6 +1,8 @@
 //! One record for each call of a flow in which people decide: outcome, code, reason and request.
 
-use toolbay_core::{Access, BackendError, RawReply, ReplyStatus};
+use toolbay_core::{
+    Access, Agent, BackendError, CallRequest, Enforcement, Owner, RawReply, ReplyStatus, TrustZone,
+};
 
 use crate::{
     desk::{Desk, acme, admin, as_asked, asking, guarded, owner, writer},
@@ -159,4 +161,34 @@ fn each_call_of_a_turn_leaves_one_record_at_each_step() {
     desk.turn(&bo, &[("read", "{}"), ("absent", "{}"), ("read", "[]")]);
     assert_eq!(desk.recorded(), ["read ok - - -", absent, "read refused invalid_arguments - -"]);
     assert!(desk.turn(&bo, &[]).is_empty() && desk.records.calls().len() == 3);
+}
+
+#[test]
+fn what_a_gate_observed_is_recorded_at_each_step() {
+    // Edge case 26, of a call that a person approves.
+    let agent = |zone| Agent {
+        zone,
+        enforcement: Enforcement::Observe,
+        ..Agent::new("helper".parse().unwrap())
+    };
+    for (zone, reason) in [(TrustZone::ExternalGlobal, "trustZone"), (TrustZone::Local, "-")] {
+        let desk = Desk::of([(writer("write"), Fake::echo())]);
+        let caller = user("bo", false).with_agent(agent(zone));
+        let request = CallRequest::new("write", "{}", &caller);
+        desk.pipeline.call(&request).unwrap_err();
+        let (id, seen) = desk.seen();
+        let again = |_: &Owner| Some(caller.clone());
+        desk.pipeline.approve(&id, &seen, &admin(), &again).unwrap();
+        desk.pipeline.call(&request).unwrap();
+        assert_eq!(
+            desk.recorded(),
+            [
+                format!("write suspended approval_pending {reason} r1"),
+                format!("write ok - {reason} r1"),
+                format!("write delivered - {reason} r1"),
+            ]
+        );
+        let observed = reason != "-";
+        assert!(desk.records.calls().iter().all(|record| record.observed_only == observed));
+    }
 }
