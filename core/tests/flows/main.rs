@@ -17,6 +17,7 @@ mod planning;
 
 mod availability;
 mod gates;
+mod policy;
 
 mod arguments;
 
