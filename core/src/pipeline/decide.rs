@@ -286,8 +286,9 @@ impl Pipeline {
         claim.run(&by, self.config.clock.now()).map_err(store_failed(id))?;
         let mut decided = Decided { id: id.clone(), results: Vec::new() };
         let mut kept = Vec::new();
+        let approved = kind == DecisionKind::Approve;
         for ((pending, request), call) in stored.request.calls.iter().zip(requests).zip(calls) {
-            let (result, keep) = self.run_approved(id, request, call, registry);
+            let (result, keep) = self.run_approved(id, request, call, approved, registry);
             kept.push(keep);
             decided.results.push((pending.tool.clone(), result));
         }
@@ -301,6 +302,7 @@ impl Pipeline {
         id: &ApprovalId,
         request: &'a CallRequest<'a>,
         call: Result<Admitted<'a>, CallError>,
+        approved: bool,
         registry: &'a Registry,
     ) -> (Result<Reply, CallError>, CallResult) {
         let mut audit = self.open(request, registry);
@@ -312,7 +314,7 @@ impl Pipeline {
             audit.observed(call.authorized().observed());
         }
         let ran = call
-            .and_then(ready)
+            .and_then(|call| ready(call, approved))
             .and_then(|call| self.run_keeping(&call, Some(id), &mut audit, |raw| self.stored(raw)));
         let (result, kept) = match ran {
             Ok((reply, mut kept)) => {
@@ -345,14 +347,15 @@ impl Pipeline {
     }
 }
 
-/// The call of an approved request, where nothing stands against it any more.
-fn ready(call: Admitted<'_>) -> Result<ValidCall<'_>, CallError> {
+/// The call of a request that was decided about, where nothing stands against it any more.
+fn ready(call: Admitted<'_>, approved: bool) -> Result<ValidCall<'_>, CallError> {
     match call {
-        Admitted::Ready(call) | Admitted::NeedsApproval(call) => Ok(call),
-        // An approval is no input.
-        Admitted::NeedsInput { authorized, .. } => Err(CallError::ApprovalRequired {
-            tool: authorized.entry().definition().name().clone(),
-        }),
+        Admitted::Ready(call) => Ok(call),
+        Admitted::NeedsApproval(call) if approved => Ok(call),
+        // An approval is no input, and an input no approval.
+        Admitted::NeedsApproval(_) | Admitted::NeedsInput { .. } => {
+            Err(CallError::ApprovalRequired { tool: call.entry().definition().name().clone() })
+        }
     }
 }
 

@@ -132,6 +132,27 @@ fn who_types_something_in_is_a_person_who_may_use_every_tool_of_the_turn() {
 }
 
 #[test]
+fn an_input_approves_nothing() {
+    // Edge case 67: an administrator wants approvals since the turn began to wait.
+    for (added, runs) in [("read", (1, 0)), ("ask", (0, 1)), ("unknown", (1, 1))] {
+        let read = Fake::echo();
+        let (desk, ask) = waiting(vec![(reader("read"), read.clone())]);
+        let mut access = Access::default();
+        access.approvals.insert(added.parse().unwrap());
+        desk.switch(&access);
+        let decided = desk.submit(&admin(), TYPED).unwrap();
+        assert_eq!((ask.invocations(), read.invocations()), runs, "{added}");
+        for (tool, result) in &decided.results {
+            let refused = matches!(result, Err(CallError::ApprovalRequired { .. }));
+            assert_eq!(refused, tool.as_str() == added, "{result:?}");
+        }
+        let codes: Vec<_> = desk.records.calls().iter().filter_map(|record| record.code).collect();
+        let refusals = codes.iter().filter(|code| **code == "approval_required").count();
+        assert_eq!(refusals, usize::from(added != "unknown"));
+    }
+}
+
+#[test]
 fn a_turn_waits_for_one_input_and_an_approval_comes_first() {
     let (second, write) = (Fake::echo(), Fake::echo());
     let (desk, ask) = waiting(vec![(asking("second"), second.clone())]);
