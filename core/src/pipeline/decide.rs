@@ -17,8 +17,8 @@ use crate::{
     gate::{self, Reason, Verdict},
     history::RunHistory,
     name::{ApprovalId, ToolName},
-    pipeline::{Admitted, Approvals, Pipeline, suspend},
-    registry::{Entry, Registry},
+    pipeline::{Admitted, Approvals, Pipeline, fresh},
+    registry::Registry,
     reply::Reply,
     request::CallRequest,
 };
@@ -72,12 +72,8 @@ impl Pipeline {
         let history = history_of(&stored.request);
         let requests = requests(&stored.request.calls, &owner, &history);
         let calls = self.admit_again(&requests, &registry);
-        if let Some(fresh) = changed(&stored.request, &calls) {
-            let (request, stale) = fresh;
-            let named = |at: &usize| stored.request.calls.get(*at).map(|call| call.tool.clone());
-            let tools = stale.iter().filter_map(named).collect();
-            claim.restate(request, stale).map_err(store_failed(id))?;
-            return Err(ApprovalError::PreviewChanged { id: id.clone(), tools });
+        if let Some(now) = fresh::changed(&stored.request, &calls) {
+            return Err(fresh::show_again(claim, &stored, now));
         }
         self.run_claimed(
             claim,
@@ -118,7 +114,8 @@ impl Pipeline {
     /// Types in what a request waits for, and runs its calls under the identity of whoever asked.
     ///
     /// `typed` is a JSON object. Of it, only what the input's schema declares is taken, and of that nothing is taken from the agent. An
-    /// input that does not fit is refused before anything else happens, and the request waits on.
+    /// input that does not fit is refused before anything else happens, and the request waits on. It goes to no other code than the one
+    /// that asked for it.
     ///
     /// # Errors
     ///
@@ -148,6 +145,9 @@ impl Pipeline {
         let stored = claim.request().clone();
         let registry = self.registry().load();
         may_submit(&stored.request, decider, &registry)?;
+        if let Some(now) = fresh::other_code(&stored.request, &registry) {
+            return Err(fresh::show_again(claim, &stored, now));
+        }
         let mut calls = stored.request.calls.clone();
         if let Some(pending) = calls.get_mut(call) {
             pending.arguments = canonical(&overlay(pending)?);
@@ -418,33 +418,6 @@ fn may_submit(
             Err(ApprovalError::MayNotRelease { tool: call.tool.clone(), actor })
         }
     }
-}
-
-/// The request with the previews and the code of now, and the calls that differ from what was shown; `None` where none does. A call that
-/// is not permitted any more keeps what it has: it will not run.
-fn changed(
-    request: &PendingRequest,
-    calls: &[Result<Admitted<'_>, CallError>],
-) -> Option<(PendingRequest, Vec<usize>)> {
-    let mut fresh = request.clone();
-    let mut stale = Vec::new();
-    for (at, (pending, call)) in fresh.calls.iter_mut().zip(calls).enumerate() {
-        let Ok(Admitted::Ready(call) | Admitted::NeedsApproval(call)) = call else { continue };
-        let entry: &Entry = call.entry();
-        let preview = suspend::preview(call);
-        let same_code = pending.content == entry.provider_content()
-            && pending.provider == *entry.provider()
-            && pending.effect == entry.definition().declarations().effect;
-        if same_code && (!pending.preview.binds() || pending.preview == preview) {
-            continue;
-        }
-        stale.push(at);
-        pending.preview = preview;
-        pending.provider = entry.provider().clone();
-        pending.content = entry.provider_content().to_owned();
-        pending.effect = entry.definition().declarations().effect;
-    }
-    (!stale.is_empty()).then_some((fresh, stale))
 }
 
 fn found(state: &RequestState) -> &'static str {

@@ -317,3 +317,19 @@ fn a_call_under_a_former_name_is_the_same_call() {
     assert_eq!(desk.call(&bo, "new", "").unwrap().model_text(), "{}");
     assert_eq!((backend.invocations(), desk.store.requests().len()), (1, 1));
 }
+
+#[test]
+fn a_tool_that_is_renamed_while_its_call_waits_is_approved_under_its_new_name() {
+    let (old, new) = (Fake::says("old"), Fake::says("new"));
+    let desk = Desk::of([(writer("old"), old.clone())]);
+    let bo = user("bo", false);
+    desk.call(&bo, "old", "{}").unwrap_err();
+    let mut renamed = with_aliases("new", &["old"]);
+    renamed.declarations.effect = toolbay_core::Effect::NonIdempotentWrite;
+    desk.replace(vec![acme("2", [(renamed, new.clone())])], &Access::default());
+    let error = desk.approve(&admin()).unwrap_err();
+    assert!(matches!(error, ApprovalError::PreviewChanged { .. }), "{error:?}");
+    desk.approve(&admin()).unwrap();
+    assert_eq!(desk.call(&bo, "old", "{}").unwrap().model_text(), "new");
+    assert_eq!((old.invocations(), new.invocations(), desk.store.requests().len()), (0, 1, 1));
+}

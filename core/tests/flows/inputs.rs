@@ -5,7 +5,7 @@ use toolbay_core::{
 };
 
 use crate::{
-    desk::{Desk, admin, as_asked, asking, owner, service, writer},
+    desk::{Desk, acme, admin, as_asked, asking, owner, service, writer},
     fixture::{Fake, reader, user},
     memory::Step,
 };
@@ -196,4 +196,26 @@ fn a_tool_of_which_an_administrator_wants_approvals_waits_for_that_alone() {
     let decided = desk.approve(&admin()).unwrap();
     assert!(matches!(decided.results[0].1, Err(CallError::ApprovalRequired { .. })));
     assert_eq!(backend.invocations(), 1);
+}
+
+#[test]
+fn what_is_typed_in_goes_to_no_other_code_than_was_shown() {
+    let (desk, old) = waiting(vec![]);
+    let new = Fake::echo();
+    let mut parts = asking("ask");
+    let schema =
+        r#"{"type":"object","properties":{"code":{"type":"string"},"note":{"type":"string"}}}"#;
+    parts.declarations.input = Some(toolbay_core::Schema::parse(schema).unwrap());
+    desk.replace(vec![acme("2", [(parts, new.clone())])], &Access::default());
+    match desk.submit(&owner(), TYPED) {
+        Err(ApprovalError::PreviewChanged { tools, .. }) => assert_eq!(tools[0].as_str(), "ask"),
+        other => panic!("{other:?}"),
+    }
+    assert!(desk.waits());
+    assert_eq!((old.invocations(), new.invocations()), (0, 0));
+    assert_eq!(desk.records.decisions().len(), 0);
+    // What is to be typed in now was the agent's before, whose value does not count any more.
+    let decided = desk.submit(&owner(), TYPED).unwrap();
+    assert_eq!(decided.results[0].1.as_ref().unwrap().model_text(), TYPED);
+    assert_eq!((old.invocations(), new.invocations()), (0, 1));
 }
