@@ -13,7 +13,7 @@ use crate::{
     canonical::canonical,
     error::CallError,
     name::ApprovalId,
-    pipeline::{Admitted, Approvals, Pipeline},
+    pipeline::{Admitted, Approvals, Pipeline, named},
     registry::Entry,
     reply::Reply,
 };
@@ -35,6 +35,9 @@ impl Answers {
 impl Pipeline {
     /// Asks a person about the calls of one turn, or hands out what came of them where somebody has decided.
     pub(super) fn ask(&self, calls: &[Admitted<'_>]) -> Answers {
+        if calls.iter().any(|call| call.authorized().request().is_cancelled()) {
+            return Answers::none(calls.iter().map(|call| cancelled(call.entry())));
+        }
         let Some(approvals) = &self.config.approvals else {
             return Answers::none(calls.iter().map(|call| alone(call.entry())));
         };
@@ -145,6 +148,12 @@ impl Pipeline {
             }
         }
     }
+}
+
+/// What nobody wants any more neither waits nor takes an outcome that somebody else waits for.
+fn cancelled(entry: &Entry) -> CallError {
+    let (tool, provider) = named(entry);
+    CallError::Backend { tool, provider, source: BackendError::Cancelled }
 }
 
 fn alone(entry: &Entry) -> CallError {

@@ -3,8 +3,8 @@
 use std::sync::{Mutex, mpsc};
 
 use toolbay_core::{
-    Actor, Agent, ApprovalError, CallError, Caller, DecidedBy, Decider, Outcome, RawReply,
-    ReplyStatus, TrustZone,
+    Actor, Agent, ApprovalError, BackendError, CallError, CallRequest, Caller, CancelToken,
+    DecidedBy, Decider, Outcome, RawReply, ReplyStatus, TrustZone,
 };
 
 use crate::{
@@ -188,6 +188,37 @@ fn a_new_version_of_the_code_is_asked_about_anew() {
     desk.approve(&admin()).unwrap();
     assert_eq!(desk.call(&bo, "write", "{}").unwrap().model_text(), "new");
     assert_eq!((old.invocations(), new.invocations()), (0, 1));
+}
+
+#[test]
+fn a_call_that_nobody_wants_any_more_does_not_begin_to_wait() {
+    // Edge case 76, as far as it is about a call: what is cancelled does not wait afterwards.
+    let (cancel, bo) = (CancelToken::new(), user("bo", false));
+    for cancelled in [false, true] {
+        if cancelled {
+            cancel.cancel();
+        }
+        for tool in ["write", "ask"] {
+            let backend = Fake::echo();
+            let desk =
+                Desk::of([(writer("write"), backend.clone()), (asking("ask"), backend.clone())]);
+            let request = CallRequest::new(tool, "{}", &bo).with_cancel(&cancel);
+            let read = CallRequest::new("absent", "{}", &bo);
+            for error in [
+                desk.pipeline.call(&request).unwrap_err(),
+                desk.pipeline.turn(&[read, request]).pop().unwrap().unwrap_err(),
+            ] {
+                let found =
+                    matches!(&error, CallError::Backend { source: BackendError::Cancelled, .. });
+                assert_eq!(found, cancelled, "{error:?}");
+            }
+            let kept = (desk.store.requests().len(), backend.previews(), backend.invocations());
+            let waits = usize::from(!cancelled);
+            assert_eq!(kept, (waits, if tool == "write" { waits } else { 0 }, 0));
+            let outcome = if cancelled { Outcome::Cancelled } else { Outcome::Suspended };
+            assert_eq!(desk.records.calls()[0].outcome, outcome);
+        }
+    }
 }
 
 #[test]
