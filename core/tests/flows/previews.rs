@@ -67,6 +67,12 @@ fn a_preview_has_twenty_lines_of_five_hundred_characters_and_no_control_characte
 }
 
 #[test]
+fn white_space_around_a_control_character_is_collapsed_with_it() {
+    let said = lines(&["a \u{7} b", "\u{1b} c\u{0} \n\u{0}d"]);
+    assert_eq!(Preview::of_lines(&said), Preview::Lines(lines(&["a b", "c d"])));
+}
+
+#[test]
 fn a_preview_that_fails_shows_how_and_not_why_and_the_decision_is_possible() {
     // Edge case 64.
     for (fails, approve) in [(true, true), (true, false), (false, true)] {
