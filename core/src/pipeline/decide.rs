@@ -1,6 +1,6 @@
 //! What a person decides about calls that wait, and what is done then.
 
-use serde_json::Value;
+use serde_json::{Value, value::RawValue};
 
 use crate::{
     approval::{
@@ -315,12 +315,10 @@ impl Pipeline {
         }
         let ran = call
             .and_then(|call| ready(call, approved))
-            .and_then(|call| self.run_keeping(&call, Some(id), &mut audit, |raw| self.stored(raw)));
+            .and_then(|call| self.run_keeping(&call, Some(id), &mut audit, |raw| self.keep(raw)));
         let (result, kept) = match ran {
-            Ok((reply, mut kept)) => {
-                if reply.content().is_none() {
-                    kept.text = reply.text().as_str().to_owned();
-                }
+            Ok((reply, raw)) => {
+                let kept = raw.stored(&reply);
                 (Ok(reply), CallResult::Reply(kept))
             }
             Err(error) => {
@@ -332,18 +330,39 @@ impl Pipeline {
         (result, kept)
     }
 
-    /// A reply as it is kept: what comes beside the text only as far as the limits would let it through anyway.
-    fn stored(&self, raw: &RawReply) -> StoredReply {
+    /// What of a reply is kept before it is bounded: what comes beside the text only as far as the limits would let it through anyway.
+    fn keep(&self, raw: &RawReply) -> Kept {
         let limits = &self.config.limits;
         let limit = limits.media_bytes + limits.artifact_bytes + 4 * limits.text_bytes;
         let rest = (!raw.rest.is_empty() && raw.rest.len() <= limit)
             .then(|| serde_json::from_slice(&raw.rest).ok())
             .flatten();
-        StoredReply {
-            status: raw.status,
-            text: String::from_utf8_lossy(&raw.text).into_owned(),
-            rest,
-        }
+        let text = (raw.text.len() <= limits.text_bytes)
+            .then(|| String::from_utf8_lossy(&raw.text).into_owned());
+        Kept { text, rest }
+    }
+}
+
+/// A reply as it came, without what is too large to be kept.
+struct Kept {
+    text: Option<String>,
+    rest: Option<Box<RawValue>>,
+}
+
+impl Kept {
+    /// The reply in the form in which it is kept, so that it is once more what was made of it.
+    fn stored(self, reply: &Reply) -> StoredReply {
+        let Self { text, rest } = self;
+        let text = match reply.content() {
+            // What came beside the text is left to what the model read of it.
+            _ if rest.is_none() => reply.model_text().into_owned(),
+            None => reply.text().as_str().to_owned(),
+            // A text that came with content blocks is the first of them.
+            Some(blocks) => {
+                text.or_else(|| blocks.first()?.as_text().map(str::to_owned)).unwrap_or_default()
+            }
+        };
+        StoredReply { status: reply.status(), text, rest }
     }
 }
 

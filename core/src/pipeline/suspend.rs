@@ -10,6 +10,7 @@ use crate::{
     },
     arguments::ValidCall,
     backend::{BackendError, RawReply},
+    bound::bound,
     canonical::canonical,
     error::CallError,
     name::ApprovalId,
@@ -140,7 +141,13 @@ impl Pipeline {
             CallResult::Reply(StoredReply { status, text, rest }) => {
                 let rest = rest.map(|rest| Bytes::from(Box::<str>::from(rest).into_string()));
                 let rest = rest.unwrap_or_default();
-                self.bounded(RawReply { status, text: text.into(), rest }, entry)
+                // It kept what the tool's schema promises when it came; what was left out since then is no fault of the tool.
+                let reply =
+                    bound(RawReply { status, text: text.into(), rest }, &self.config.limits);
+                reply.map_err(|source| {
+                    let (tool, provider) = named(entry);
+                    CallError::Reply { tool, provider, source }
+                })
             }
             CallResult::Refused { code, model_text } => {
                 let tool = entry.definition().name().clone();
