@@ -121,7 +121,8 @@ impl Pipeline {
     }
 
     /// Executes the calls of one turn of a model, in their order, with one result for each. Where any of them needs a person, none of
-    /// them runs before a decision, and one decision covers them all; only those that are refused anyway are refused at once.
+    /// them runs before a decision, and one decision covers them all; only those that are refused anyway are refused at once. Each call is
+    /// judged once more before it runs, now that those before it belong to the history of the run.
     pub fn turn(&self, requests: &[CallRequest<'_>]) -> Vec<Result<Reply, CallError>> {
         let registry = self.registry.load();
         let mut scopes: Vec<_> =
@@ -142,14 +143,15 @@ impl Pipeline {
         let answers = (!ready).then(|| self.ask(&admitted));
         let Answers { request: asked, results: answers } = answers.unwrap_or_default();
         let mut answers = answers.into_iter();
-        let mut admitted = admitted.into_iter();
+        let mut admitted = admitted.into_iter().enumerate();
         let end = |(result, scope): (&mut Option<_>, &mut Option<AuditScope<'_>>)| {
             let Some(mut audit) = scope.take() else { return };
             match (&result, ready) {
                 (Some(refused), _) => audit.close(refused),
                 (None, true) => {
-                    if let Some(Admitted::Ready(call)) = admitted.next() {
-                        let ran = self.run(&call, None, &mut audit);
+                    if let Some((at, Admitted::Ready(call))) = admitted.next() {
+                        let judged = if at > 0 { self.judge(&call) } else { Ok(()) };
+                        let ran = judged.and_then(|()| self.run(&call, None, &mut audit));
                         audit.close(&ran);
                         *result = Some(ran);
                     }

@@ -313,9 +313,11 @@ impl Pipeline {
         if let Ok(call) = &call {
             audit.observed(call.authorized().observed());
         }
-        let ran = call
-            .and_then(|call| ready(call, approved))
-            .and_then(|call| self.run_keeping(&call, Some(id), &mut audit, |raw| self.keep(raw)));
+        let ran = call.and_then(|call| ready(call, approved)).and_then(|call| {
+            // The calls before it belong to the history of the run since it was let through.
+            self.judge(&call)?;
+            self.run_keeping(&call, Some(id), &mut audit, |raw| self.keep(raw))
+        });
         let (result, kept) = match ran {
             Ok((reply, raw)) => {
                 let kept = raw.stored(&reply);

@@ -205,6 +205,40 @@ fn a_run_remembers_how_each_of_its_calls_ended() {
 }
 
 #[test]
+fn each_call_of_a_turn_is_judged_by_those_before_it() {
+    // Two of the same turn must not pass a rule that lets one pass: neither at once, nor when they are approved.
+    let once = || {
+        let judge = |call: &Invocation<'_>| {
+            Ok(match call.history {
+                [] => Judgement::Allow,
+                _ => Judgement::Deny("once"),
+            })
+        };
+        Arc::new(Rule { needs_history: true, ..rule("once", judge) })
+    };
+    for approved in [false, true] {
+        let backend = Fake::echo();
+        let parts = if approved { writer("t") } else { reader("t") };
+        let desk = desk(vec![(parts, backend.clone())], &[once()]);
+        let (bo, history) = (user("bo", false), RunHistory::new());
+        let requests = [r#"{"a":1}"#, r#"{"a":2}"#]
+            .map(|arguments| CallRequest::new("t", arguments, &bo).with_history(&history));
+        let mut results = desk.pipeline.turn(&requests);
+        if approved {
+            assert!(results.iter().all(|result| matches!(result, Err(CallError::Pending { .. }))));
+            let decided = desk.approve(&admin()).unwrap();
+            results = decided.results.into_iter().map(|(_, result)| result).collect();
+        }
+        assert!(results[0].is_ok(), "{results:?}");
+        assert!(matches!(results[1], Err(CallError::Rule { .. })), "{results:?}");
+        assert_eq!(backend.invocations(), 1);
+        let outcomes: Vec<_> =
+            desk.records.calls().iter().rev().take(2).map(|record| record.outcome).collect();
+        assert_eq!(outcomes, [Outcome::Refused, Outcome::Ok]);
+    }
+}
+
+#[test]
 fn the_history_of_a_run_waits_with_its_calls() {
     let rule = Arc::new(Rule { needs_history: true, ..allow("a") });
     for (history, expected) in [
