@@ -355,8 +355,13 @@ impl<'a> AuditScope<'a> {
         self.end(result);
     }
 
-    /// The call was not made: this is what it gave when it was approved.
-    pub(crate) fn delivered(mut self, result: &Result<Reply, CallError>) {
+    /// The call was not made: this is what it gave when it was approved, as this request.
+    pub(crate) fn delivered(
+        mut self,
+        result: &Result<Reply, CallError>,
+        request: Option<&ApprovalId>,
+    ) {
+        self.approval = request.cloned();
         self.outcome = match result {
             Ok(_) => Outcome::Delivered,
             Err(_) => Outcome::of(result.as_ref()),
@@ -366,6 +371,7 @@ impl<'a> AuditScope<'a> {
 
     fn end(&mut self, result: &Result<Reply, CallError>) {
         if let Err(error) = result {
+            // What a gate observed of the call stands, whatever else became of it.
             if let Some(reason) = error.reason() {
                 self.reason = Some(reason);
                 self.observed_only = false;

@@ -69,10 +69,10 @@ impl Preview {
     /// Bounds what a tool said.
     pub fn of_lines(lines: &[String]) -> Self {
         let collapse = |line: &String| {
-            let words = line.split_whitespace().collect::<Vec<_>>().join(" ");
-            let visible = words.chars().filter(|character| !character.is_control());
-            crate::excerpt::excerpt(&visible.collect::<String>(), Self::MAX_LINE_CHARACTERS)
-                .into_owned()
+            let kept = |character: &char| character.is_whitespace() || !character.is_control();
+            let visible: String = line.chars().filter(kept).collect();
+            let words = visible.split_whitespace().collect::<Vec<_>>().join(" ");
+            crate::excerpt::excerpt(&words, Self::MAX_LINE_CHARACTERS).into_owned()
         };
         let mut kept: Vec<String> = lines.iter().take(Self::MAX_LINES).map(collapse).collect();
         let is_long = |line: &String| line.chars().count() > Self::MAX_LINE_CHARACTERS;

@@ -1,6 +1,6 @@
 //! What a person decides about calls that wait, and what is done then.
 
-use serde_json::Value;
+use serde_json::{Value, value::RawValue};
 
 use crate::{
     approval::{
@@ -17,8 +17,8 @@ use crate::{
     gate::{self, Reason, Verdict},
     history::RunHistory,
     name::{ApprovalId, ToolName},
-    pipeline::{Admitted, Approvals, Pipeline, suspend},
-    registry::{Entry, Registry},
+    pipeline::{Admitted, Approvals, Pipeline, fresh},
+    registry::Registry,
     reply::Reply,
     request::CallRequest,
 };
@@ -83,12 +83,8 @@ impl Pipeline {
         let history = history_of(&stored.request);
         let requests = requests(&stored.request.calls, &owner, &history);
         let calls = self.admit_again(&requests, &registry);
-        if let Some(fresh) = changed(&stored.request, &calls) {
-            let (request, stale) = fresh;
-            let named = |at: &usize| stored.request.calls.get(*at).map(|call| call.tool.clone());
-            let tools = stale.iter().filter_map(named).collect();
-            claim.restate(request, stale).map_err(store_failed(id))?;
-            return Err(ApprovalError::PreviewChanged { id: id.clone(), tools });
+        if let Some(now) = fresh::changed(&stored.request, &calls) {
+            return Err(fresh::show_again(claim, &stored, now));
         }
         self.run_claimed(
             claim,
@@ -139,7 +135,8 @@ impl Pipeline {
     /// Types in what a request waits for, and runs its calls under the identity of whoever asked.
     ///
     /// `typed` is a JSON object. Of it, only what the input's schema declares is taken, and of that nothing is taken from the agent. An
-    /// input that does not fit is refused before anything else happens, and the request waits on.
+    /// input that does not fit is refused before anything else happens, and the request waits on. It goes to no other code than the one
+    /// that asked for it.
     ///
     /// # Errors
     ///
@@ -181,6 +178,9 @@ impl Pipeline {
         let stored = claim.request().clone();
         let registry = self.registry().load();
         may_submit(&stored.request, decider, &registry)?;
+        if let Some(now) = fresh::other_code(&stored.request, &registry) {
+            return Err(fresh::show_again(claim, &stored, now));
+        }
         let mut calls = stored.request.calls.clone();
         if let Some(pending) = calls.get_mut(call) {
             pending.arguments = canonical(&overlay(pending)?);
@@ -338,8 +338,9 @@ impl Pipeline {
         claim.run(&by, self.config.clock.now()).map_err(store_failed(id))?;
         let mut decided = Decided { id: id.clone(), results: Vec::new() };
         let mut kept = Vec::new();
+        let approved = kind == DecisionKind::Approve;
         for ((pending, request), call) in stored.request.calls.iter().zip(requests).zip(calls) {
-            let (result, keep) = self.run_approved(id, request, call, registry);
+            let (result, keep) = self.run_approved(id, request, call, approved, registry);
             kept.push(keep);
             decided.results.push((pending.tool.clone(), result));
         }
@@ -353,6 +354,7 @@ impl Pipeline {
         id: &ApprovalId,
         request: &'a CallRequest<'a>,
         call: Result<Admitted<'a>, CallError>,
+        approved: bool,
         registry: &'a Registry,
     ) -> (Result<Reply, CallError>, CallResult) {
         let mut audit = self.open(request, registry);
@@ -360,14 +362,17 @@ impl Pipeline {
         if let Some(entry) = registry.get(request.tool()) {
             audit.found(entry);
         }
-        let ran = call
-            .and_then(ready)
-            .and_then(|call| self.run_keeping(&call, Some(id), &mut audit, |raw| self.stored(raw)));
+        if let Ok(call) = &call {
+            audit.observed(call.authorized().observed());
+        }
+        let ran = call.and_then(|call| ready(call, approved)).and_then(|call| {
+            // The calls before it belong to the history of the run since it was let through.
+            self.judge(&call)?;
+            self.run_keeping(&call, Some(id), &mut audit, |raw| self.keep(raw))
+        });
         let (result, kept) = match ran {
-            Ok((reply, mut kept)) => {
-                if reply.content().is_none() {
-                    kept.text = reply.text().as_str().to_owned();
-                }
+            Ok((reply, raw)) => {
+                let kept = raw.stored(&reply);
                 (Ok(reply), CallResult::Reply(kept))
             }
             Err(error) => {
@@ -379,29 +384,51 @@ impl Pipeline {
         (result, kept)
     }
 
-    /// A reply as it is kept: what comes beside the text only as far as the limits would let it through anyway.
-    fn stored(&self, raw: &RawReply) -> StoredReply {
+    /// What of a reply is kept before it is bounded: what comes beside the text only as far as the limits would let it through anyway.
+    fn keep(&self, raw: &RawReply) -> Kept {
         let limits = &self.config.limits;
         let limit = limits.media_bytes + limits.artifact_bytes + 4 * limits.text_bytes;
         let rest = (!raw.rest.is_empty() && raw.rest.len() <= limit)
             .then(|| serde_json::from_slice(&raw.rest).ok())
             .flatten();
-        StoredReply {
-            status: raw.status,
-            text: String::from_utf8_lossy(&raw.text).into_owned(),
-            rest,
-        }
+        let text = (raw.text.len() <= limits.text_bytes)
+            .then(|| String::from_utf8_lossy(&raw.text).into_owned());
+        Kept { text, rest }
     }
 }
 
-/// The call of an approved request, where nothing stands against it any more.
-fn ready(call: Admitted<'_>) -> Result<ValidCall<'_>, CallError> {
+/// A reply as it came, without what is too large to be kept.
+struct Kept {
+    text: Option<String>,
+    rest: Option<Box<RawValue>>,
+}
+
+impl Kept {
+    /// The reply in the form in which it is kept, so that it is once more what was made of it.
+    fn stored(self, reply: &Reply) -> StoredReply {
+        let Self { text, rest } = self;
+        let text = match reply.content() {
+            // What came beside the text is left to what the model read of it.
+            _ if rest.is_none() => reply.model_text().into_owned(),
+            None => reply.text().as_str().to_owned(),
+            // A text that came with content blocks is the first of them.
+            Some(blocks) => {
+                text.or_else(|| blocks.first()?.as_text().map(str::to_owned)).unwrap_or_default()
+            }
+        };
+        StoredReply { status: reply.status(), text, rest }
+    }
+}
+
+/// The call of a request that was decided about, where nothing stands against it any more.
+fn ready(call: Admitted<'_>, approved: bool) -> Result<ValidCall<'_>, CallError> {
     match call {
-        Admitted::Ready(call) | Admitted::NeedsApproval(call) => Ok(call),
-        // An approval is no input.
-        Admitted::NeedsInput { authorized, .. } => Err(CallError::ApprovalRequired {
-            tool: authorized.entry().definition().name().clone(),
-        }),
+        Admitted::Ready(call) => Ok(call),
+        Admitted::NeedsApproval(call) if approved => Ok(call),
+        // An approval is no input, and an input no approval.
+        Admitted::NeedsApproval(_) | Admitted::NeedsInput { .. } => {
+            Err(CallError::ApprovalRequired { tool: call.entry().definition().name().clone() })
+        }
     }
 }
 
@@ -469,33 +496,6 @@ fn may_submit(
             Err(ApprovalError::MayNotRelease { tool: call.tool.clone(), actor })
         }
     }
-}
-
-/// The request with the previews and the code of now, and the calls that differ from what was shown; `None` where none does. A call that
-/// is not permitted any more keeps what it has: it will not run.
-fn changed(
-    request: &PendingRequest,
-    calls: &[Result<Admitted<'_>, CallError>],
-) -> Option<(PendingRequest, Vec<usize>)> {
-    let mut fresh = request.clone();
-    let mut stale = Vec::new();
-    for (at, (pending, call)) in fresh.calls.iter_mut().zip(calls).enumerate() {
-        let Ok(Admitted::Ready(call) | Admitted::NeedsApproval(call)) = call else { continue };
-        let entry: &Entry = call.entry();
-        let preview = suspend::preview(call);
-        let same_code = pending.content == entry.provider_content()
-            && pending.provider == *entry.provider()
-            && pending.effect == entry.definition().declarations().effect;
-        if same_code && (!pending.preview.binds() || pending.preview == preview) {
-            continue;
-        }
-        stale.push(at);
-        pending.preview = preview;
-        pending.provider = entry.provider().clone();
-        pending.content = entry.provider_content().to_owned();
-        pending.effect = entry.definition().declarations().effect;
-    }
-    (!stale.is_empty()).then_some((fresh, stale))
 }
 
 fn found(state: &RequestState) -> &'static str {

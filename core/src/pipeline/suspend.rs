@@ -7,44 +7,58 @@ use crate::{
     },
     arguments::ValidCall,
     backend::{BackendError, RawReply},
+    bound::bound,
     canonical::canonical,
     error::CallError,
     name::ApprovalId,
-    pipeline::{Admitted, Approvals, Pipeline},
+    pipeline::{Admitted, Approvals, Pipeline, named},
     registry::Entry,
     reply::Reply,
 };
 use bytes::Bytes;
 
+/// What calls that need a person get: one result for each, and the request that they are, where they are one.
+#[derive(Default)]
+pub(super) struct Answers {
+    pub(super) request: Option<ApprovalId>,
+    pub(super) results: Vec<Result<Reply, CallError>>,
+}
+
+impl Answers {
+    /// Without a request.
+    fn none(results: impl Iterator<Item = CallError>) -> Self {
+        Self { request: None, results: results.map(Err).collect() }
+    }
+}
+
 impl Pipeline {
-    /// Asks a person about the calls of one turn, or hands out what came of them where somebody has decided: one result for each, and
-    /// the request that they belong to.
-    pub(super) fn ask(
-        &self,
-        calls: Vec<Admitted<'_>>,
-    ) -> (Vec<Result<Reply, CallError>>, Option<ApprovalId>) {
+    /// Asks a person about the calls of one turn, or hands out what came of them where somebody has decided.
+    pub(super) fn ask(&self, calls: &[Admitted<'_>]) -> Answers {
+        if calls.iter().any(|call| call.authorized().request().is_cancelled()) {
+            return Answers::none(calls.iter().map(|call| cancelled(call.entry())));
+        }
         let Some(approvals) = &self.config.approvals else {
-            return (calls.iter().map(|call| Err(alone(call.entry()))).collect(), None);
+            return Answers::none(calls.iter().map(|call| alone(call.entry())));
         };
         // An approval comes first: the call that wants an input is refused once it is given, and can be made again.
         let approval = calls.iter().any(|call| matches!(call, Admitted::NeedsApproval(_)));
-        match self.suspend(approvals, &calls, approval) {
+        match self.suspend(approvals, calls, approval) {
             Err(source) => {
                 // Each call tells it; the cause is told with the first.
                 let mut source = Some(source);
                 let refused = |call: &Admitted<'_>| {
                     let tool = call.entry().definition().name().clone();
-                    Err(match source.take() {
+                    match source.take() {
                         Some(source) => CallError::Suspension { tool, source },
                         None => CallError::ApprovalRequired { tool },
-                    })
+                    }
                 };
-                (calls.iter().map(refused).collect(), None)
+                Answers::none(calls.iter().map(refused))
             }
-            Ok(suspension) => {
-                let id = suspension.id().clone();
-                (self.answers(suspension, &calls, !approval), Some(id))
-            }
+            Ok(suspension) => Answers {
+                request: Some(suspension.id().clone()),
+                results: self.answers(suspension, calls, !approval),
+            },
         }
     }
 
@@ -125,7 +139,13 @@ impl Pipeline {
             CallResult::Reply(StoredReply { status, text, rest }) => {
                 let rest = rest.map(|rest| Bytes::from(Box::<str>::from(rest).into_string()));
                 let rest = rest.unwrap_or_default();
-                self.bounded(RawReply { status, text: text.into(), rest }, entry)
+                // It kept what the tool's schema promises when it came; what was left out since then is no fault of the tool.
+                let reply =
+                    bound(RawReply { status, text: text.into(), rest }, &self.config.limits);
+                reply.map_err(|source| {
+                    let (tool, provider) = named(entry);
+                    CallError::Reply { tool, provider, source }
+                })
             }
             CallResult::Refused { code, model_text } => {
                 let tool = entry.definition().name().clone();
@@ -133,6 +153,12 @@ impl Pipeline {
             }
         }
     }
+}
+
+/// What nobody wants any more neither waits nor takes an outcome that somebody else waits for.
+fn cancelled(entry: &Entry) -> CallError {
+    let (tool, provider) = named(entry);
+    CallError::Backend { tool, provider, source: BackendError::Cancelled }
 }
 
 fn alone(entry: &Entry) -> CallError {

@@ -48,6 +48,7 @@ fn core_comes_first_then_plugins_by_id_each_in_its_own_order() {
 
 #[test]
 fn a_plugin_tool_named_like_a_core_tool_is_skipped_also_while_that_is_off() {
+    // Edge case 4.
     for enabled_by_default in [true, false] {
         let mut own = with_aliases("read", &["cat"]);
         own.declarations.enabled_by_default = enabled_by_default;
@@ -68,6 +69,7 @@ fn a_plugin_tool_named_like_a_core_tool_is_skipped_also_while_that_is_off() {
 
 #[test]
 fn of_two_plugins_with_one_tool_name_the_first_by_id_has_it() {
+    // Edge case 5: whichever was registered first, the ids decide.
     let offers = [offer("beta", [reader("t"), reader("u")]), offer("alpha", [reader("t")])];
     for plugins in [offers.to_vec(), offers.iter().rev().cloned().collect()] {
         let (registry, collisions) = plan(offer("core", []), plugins);
@@ -83,6 +85,7 @@ fn of_two_plugins_with_one_tool_name_the_first_by_id_has_it() {
 
 #[test]
 fn a_name_twice_in_core_is_fatal_and_named() {
+    // Edge case 6.
     let cases: [(Vec<DefinitionParts>, &str, &str, &str); 3] = [
         (vec![reader("a"), reader("a")], "a", "a", "a"),
         (vec![reader("a"), with_aliases("b", &["a"])], "a", "a", "b"),
