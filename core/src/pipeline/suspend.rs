@@ -181,7 +181,8 @@ fn remember(call: &Admitted<'_>, outcome: Option<Outcome>, target: Option<WriteT
     }
 }
 
-fn alone(entry: &Entry) -> CallError {
+/// There is nobody to ask.
+pub(super) fn alone(entry: &Entry) -> CallError {
     CallError::ApprovalRequired { tool: entry.definition().name().clone() }
 }
 
