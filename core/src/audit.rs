@@ -229,6 +229,17 @@ impl Outcome {
             Err(CallError::Suspension { .. }) => Self::Unavailable,
         }
     }
+
+    /// How a call ended that gave an error of this [code](CallError::code); `None` where it was not run.
+    pub(crate) fn of_code(code: &str) -> Option<Self> {
+        match code {
+            "fault" | "malformed_reply" => Some(Self::Fault),
+            "unavailable" => Some(Self::Unavailable),
+            "cancelled" => Some(Self::Cancelled),
+            "deadline_exceeded" => Some(Self::TimedOut),
+            _ => None,
+        }
+    }
 }
 
 impl fmt::Display for Outcome {

@@ -6,14 +6,16 @@ use crate::{
         Suspension,
     },
     arguments::ValidCall,
+    audit::Outcome,
     backend::{BackendError, RawReply},
     bound::bound,
     canonical::canonical,
     error::CallError,
+    history::PastCall,
     name::ApprovalId,
     pipeline::{Admitted, Approvals, Pipeline, named},
     registry::Entry,
-    reply::Reply,
+    reply::{Reply, WriteTarget},
 };
 use bytes::Bytes;
 
@@ -113,12 +115,14 @@ impl Pipeline {
                 each(&|entry| CallError::ApprovalDenied { tool: tool(entry), id: id.clone(), by })
             }
             Suspension::Settled { id, settled: Settled::Interrupted } => {
+                // Nobody knows how far it came: for the history, as far as it could.
+                calls.iter().for_each(|call| remember(call, Some(Outcome::Aborted), None));
                 each(&|entry| CallError::Interrupted { tool: tool(entry), id: id.clone() })
             }
             Suspension::Settled { id, settled: Settled::Done { results } } => {
                 let mut results = results.into_iter();
                 let result = |call: &Admitted<'_>| match results.next() {
-                    Some(result) => self.result(result, &id, call.entry()),
+                    Some(result) => self.result(result, &id, call),
                     None => {
                         Err(CallError::Interrupted { tool: tool(call.entry()), id: id.clone() })
                     }
@@ -128,13 +132,14 @@ impl Pipeline {
         }
     }
 
-    /// What an approved call gave, as whoever makes it again gets it.
-    pub(super) fn result(
+    /// What an approved call gave, as whoever makes it again gets it. It belongs to the history of their run from now on.
+    fn result(
         &self,
         result: CallResult,
         id: &ApprovalId,
-        entry: &Entry,
+        call: &Admitted<'_>,
     ) -> Result<Reply, CallError> {
+        let entry = call.entry();
         match result {
             CallResult::Reply(StoredReply { status, text, rest }) => {
                 let rest = rest.map(|rest| Bytes::from(Box::<str>::from(rest).into_string()));
@@ -142,12 +147,17 @@ impl Pipeline {
                 // It kept what the tool's schema promises when it came; what was left out since then is no fault of the tool.
                 let reply =
                     bound(RawReply { status, text: text.into(), rest }, &self.config.limits);
-                reply.map_err(|source| {
+                let result = reply.map_err(|source| {
                     let (tool, provider) = named(entry);
                     CallError::Reply { tool, provider, source }
-                })
+                });
+                let write = result.as_ref().ok().and_then(Reply::write);
+                let target = write.map(|write| write.target.clone());
+                remember(call, Some(Outcome::of(result.as_ref())), target);
+                result
             }
             CallResult::Refused { code, model_text } => {
+                remember(call, Outcome::of_code(&code), None);
                 let tool = entry.definition().name().clone();
                 Err(CallError::Settled { tool, id: id.clone(), code, model_text })
             }
@@ -161,7 +171,16 @@ fn cancelled(entry: &Entry) -> CallError {
     CallError::Backend { tool, provider, source: BackendError::Cancelled }
 }
 
-fn alone(entry: &Entry) -> CallError {
+/// Adds a call that ran to the history of the run that gets what came of it.
+fn remember(call: &Admitted<'_>, outcome: Option<Outcome>, target: Option<WriteTarget>) {
+    if let (Some(history), Some(outcome)) = (call.authorized().request().history(), outcome) {
+        let tool = call.entry().definition().name().clone();
+        history.add(PastCall { tool, outcome, target });
+    }
+}
+
+/// There is nobody to ask.
+pub(super) fn alone(entry: &Entry) -> CallError {
     CallError::ApprovalRequired { tool: entry.definition().name().clone() }
 }
 

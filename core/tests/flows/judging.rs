@@ -7,13 +7,14 @@ use std::{
 };
 
 use toolbay_core::{
-    BackendError, CallError, CallRequest, DuplicateRule, Invocation, InvocationRule, Judgement,
-    Outcome, PastCall, RawReply, ReplyStatus, RuleId, Rules, RunHistory,
+    BackendError, CallError, CallRequest, Clock, DuplicateRule, Invocation, InvocationRule,
+    Judgement, Outcome, PastCall, RawReply, ReplyStatus, RuleId, Rules, RunHistory,
 };
 
 use crate::{
-    desk::{Desk, acme, admin, asking, writer},
+    desk::{Desk, acme, admin, asking, guarded, writer},
     fixture::{Fake, reader, user},
+    memory::Step,
 };
 
 type Judge =
@@ -272,6 +273,47 @@ fn a_history_that_was_not_known_is_not_known_when_the_call_is_approved() {
     desk.approve(&admin()).unwrap();
     desk.pipeline.call(&request).unwrap();
     assert_eq!((write.invocations(), incomplete.calls()), (1, None));
+}
+
+#[test]
+fn a_run_remembers_a_call_that_ran_when_it_was_approved() {
+    let fails = Fake::new(|_| Ok(RawReply::text(ReplyStatus::Failed, "no")));
+    let late = Fake::new(|_| Err(BackendError::DeadlineExceeded));
+    let tools = vec![
+        (writer("write"), Fake::echo()),
+        (guarded("fails"), fails),
+        (guarded("late"), late),
+        (guarded("denied"), Fake::echo()),
+        (writer("broken_off"), Fake::echo()),
+    ];
+    let desk = desk(tools, &[]);
+    let (bo, history) = (user("bo", false), RunHistory::new());
+    for tool in ["write", "fails", "late", "denied", "broken_off"] {
+        let request = CallRequest::new(tool, "{}", &bo).with_history(&history);
+        desk.pipeline.call(&request).unwrap_err();
+        assert!(!history.calls().unwrap().iter().any(|call| call.tool.as_str() == tool));
+        match tool {
+            "denied" => desk.deny(&admin()).unwrap(),
+            "broken_off" => {
+                desk.store.break_at(Step::Settle);
+                desk.approve(&admin()).unwrap_err();
+                desk.store.break_at(None);
+                desk.store.recover(desk.clock.now());
+            }
+            _ => drop(desk.approve(&admin()).unwrap()),
+        }
+        let _ = desk.pipeline.call(&request);
+    }
+    let calls = history.calls().unwrap();
+    let found: Vec<_> = calls.iter().map(|call| (call.tool.as_str(), call.outcome)).collect();
+    let expected = [
+        ("write", Outcome::Ok),
+        ("fails", Outcome::Failed),
+        ("late", Outcome::TimedOut),
+        // It may have written.
+        ("broken_off", Outcome::Aborted),
+    ];
+    assert_eq!(found, expected);
 }
 
 #[test]

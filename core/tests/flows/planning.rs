@@ -2,7 +2,8 @@
 
 use proptest::prelude::*;
 use toolbay_core::{
-    Access, Collision, DefinitionParts, Offer, Plan, PlanError, ProviderId, Registry, ToolName,
+    Access, Collision, DefinitionParts, Offer, Origin, Plan, PlanError, ProviderId, Registry,
+    ToolName,
 };
 
 use crate::fixture::{Fake, offer, offered, reader, with_aliases};
@@ -184,6 +185,30 @@ fn of_two_offers_of_one_provider_one_is_used_whatever_the_order() {
                 "{collisions:?}"
             );
         }
+    }
+}
+
+#[test]
+fn of_two_offers_of_the_same_tools_one_code_is_used_whatever_the_order() {
+    let of = |content: &str, origin| Offer {
+        content: content.to_owned(),
+        origin,
+        ..offer("acme", [reader("t")])
+    };
+    for offers in [
+        [of("a", Origin::Local), of("b", Origin::Local)],
+        // What is ours needs an approval wherever it writes.
+        [of("a", Origin::Local), of("a", Origin::Remote)],
+    ] {
+        let kept = |plugins: Vec<Offer>| {
+            let (registry, collisions) = plan(offer("core", []), plugins);
+            assert_eq!(collisions.len(), 1);
+            let entry = registry.get("t").unwrap();
+            (entry.provider_content().to_owned(), entry.origin())
+        };
+        let backwards = offers.iter().rev().cloned().collect();
+        let expected = (offers[0].content.clone(), offers[0].origin);
+        assert_eq!((kept(offers.to_vec()), kept(backwards)), (expected.clone(), expected));
     }
 }
 

@@ -9,7 +9,7 @@ use toolbay_core::{
 
 use crate::{
     desk::{Desk, acme, admin, asking, guarded, writer},
-    fixture::{Fake, reader, user, with_schema},
+    fixture::{Bench, Fake, reader, user, with_schema},
 };
 
 /// Refuses calls with a `bad` argument.
@@ -143,4 +143,21 @@ fn what_has_been_approved_is_simulated_as_what_it_needs() {
     let simulation = desk.pipeline.simulate(&request);
     assert_eq!(simulation.verdict, SimulationVerdict::AllowWithApproval);
     assert_eq!(desk.pipeline.call(&request).unwrap().model_text(), "{}");
+}
+
+#[test]
+fn where_nobody_can_be_asked_a_simulation_says_so() {
+    for (parts, expected) in [
+        (reader("t"), SimulationVerdict::Allow),
+        (writer("t"), SimulationVerdict::Block),
+        (asking("t"), SimulationVerdict::Block),
+    ] {
+        let bench = Bench::of(parts, Fake::echo());
+        let bo = user("bo", false);
+        let request = CallRequest::new("t", "{}", &bo);
+        let simulation = bench.pipeline.simulate(&request);
+        assert_eq!(simulation.verdict, expected);
+        let simulated = simulation.refusal.as_ref().map(CallError::code);
+        assert_eq!(simulated, bench.pipeline.call(&request).err().map(|error| error.code()));
+    }
 }
