@@ -80,7 +80,7 @@ pub use crate::{
         AuditItem, AuditReadError, AuditSummary, AuditTail, AuditTrail, AuditWrite, DamagedLine,
         Moment, MomentError, ToolUsage,
     },
-    config::{AuditConfig, Config},
+    config::{ActorNow, AuditConfig, Config},
     discover::{Candidate, Discovery, MAX_ENTRIES, discover},
     error::{AccessFileError, OpenError, RefreshError, RegistryFileError},
     inspect::{

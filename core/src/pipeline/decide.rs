@@ -1,23 +1,21 @@
 //! What a person decides about calls that wait, and what is done then.
 
-use serde_json::{Value, value::RawValue};
+use serde_json::Value;
 
 use crate::{
     approval::{
-        ApprovalError, CallResult, Claim, DecidedBy, Decider, Need, Owner, PendingCall,
-        PendingRequest, RequestState, Settled, StoredReply, StoredRequest,
+        ApprovalError, Claim, DecidedBy, Decider, Need, Owner, PendingCall, PendingRequest,
+        RequestState, Settled, StoreError, StoredRequest,
     },
-    arguments::{self, ArgumentsError, ValidCall},
-    audit::{DecisionKind, DecisionRecord},
-    backend::RawReply,
+    arguments::{self, ArgumentsError},
+    audit::DecisionKind,
     caller::{Actor, Caller},
     canonical::canonical,
     error::CallError,
     excerpt::excerpt,
-    gate::{self, Reason, Verdict},
     history::RunHistory,
     name::{ApprovalId, ToolName},
-    pipeline::{Admitted, Approvals, Pipeline, fresh},
+    pipeline::{Admitted, Approvals, Pipeline, claimed::Claimed, fresh, permitted},
     registry::Registry,
     reply::Reply,
     request::CallRequest,
@@ -32,7 +30,7 @@ pub struct Decided {
     pub results: Vec<(ToolName, Result<Reply, CallError>)>,
 }
 
-/// Who has asked, as the host knows them now: `None` where their agent is no more.
+/// Who has asked, as the host knows them now: `None` where they or their agent are no more.
 type OwnerOf<'a> = &'a dyn Fn(&Owner) -> Option<Caller>;
 
 impl Pipeline {
@@ -79,22 +77,16 @@ impl Pipeline {
         let claim = self.claim(id, seen)?;
         let stored = claim.request().clone();
         let registry = self.registry().load();
-        may_release(&stored.request, decider, &registry)?;
+        permitted::may_release(&stored.request, decider, &registry)?;
         let history = history_of(&stored.request);
         let requests = requests(&stored.request.calls, &owner, &history);
         let calls = self.admit_again(&requests, &registry);
         if let Some(now) = fresh::changed(&stored.request, &calls) {
             return Err(fresh::show_again(claim, &stored, now));
         }
-        self.run_claimed(
-            claim,
-            &stored,
-            decider,
-            DecisionKind::Approve,
-            &requests,
-            calls,
-            &registry,
-        )
+        let kind = DecisionKind::Approve;
+        let claimed = Claimed { claim, stored: stored.clone(), decider, kind };
+        self.run_claimed(claimed, &requests, calls, &registry)
     }
 
     /// Denies a request: nothing of it runs, and whoever asked is told so.
@@ -177,7 +169,7 @@ impl Pipeline {
         let claim = self.claim(id, seen)?;
         let stored = claim.request().clone();
         let registry = self.registry().load();
-        may_submit(&stored.request, decider, &registry)?;
+        permitted::may_submit(&stored.request, decider, &registry)?;
         if let Some(now) = fresh::other_code(&stored.request, &registry) {
             return Err(fresh::show_again(claim, &stored, now));
         }
@@ -191,18 +183,12 @@ impl Pipeline {
         if let (Some(admitted), Some(request)) = (admitted.get_mut(call), requests.get(call)) {
             *admitted = self.completed(request, &registry);
         }
-        self.run_claimed(
-            claim,
-            &stored,
-            decider,
-            DecisionKind::Submit,
-            &requests,
-            admitted,
-            &registry,
-        )
+        let kind = DecisionKind::Submit;
+        let claimed = Claimed { claim, stored: stored.clone(), decider, kind };
+        self.run_claimed(claimed, &requests, admitted, &registry)
     }
 
-    fn approvals(&self) -> Result<&Approvals, ApprovalError> {
+    pub(super) fn approvals(&self) -> Result<&Approvals, ApprovalError> {
         self.config.approvals.as_ref().ok_or(ApprovalError::NoStore)
     }
 
@@ -271,173 +257,12 @@ impl Pipeline {
             }
         }
     }
-
-    fn record(
-        &self,
-        stored: &StoredRequest,
-        decider: &Decider,
-        kind: DecisionKind,
-        refused: Option<&str>,
-    ) -> Result<(), crate::audit::AuditError> {
-        let StoredRequest { id, request, .. } = stored;
-        let tools: Vec<_> = request.calls.iter().map(|call| call.tool.as_str()).collect();
-        self.config.sink.decide(&DecisionRecord {
-            at: self.config.clock.now(),
-            kind,
-            subject: &tools.join(","),
-            actor: &decider.actor().to_string(),
-            approval: Some(id),
-            owner: Some(&request.owner.actor.to_string()),
-            agent: request.owner.agent.as_ref(),
-            run: request.owner.run.as_ref(),
-            refused,
-            detail: None,
-        })
-    }
-
-    /// Records a decision that was not carried out, where it was about a request that there is.
-    fn record_refusal<T>(
-        &self,
-        id: &ApprovalId,
-        decider: &Decider,
-        kind: DecisionKind,
-        result: Result<T, ApprovalError>,
-    ) -> Result<T, ApprovalError> {
-        if let Err(error) = &result
-            && let Ok(approvals) = self.approvals()
-            && let Ok(Some(stored)) = approvals.store.get(id, self.config.clock.now())
-        {
-            // Nothing was done: a log that takes no record of it changes nothing.
-            let _ = self.record(&stored, decider, kind, Some(error.code()));
-        }
-        result
-    }
-
-    /// Records the decision, puts up the fence, runs the calls and keeps what came of them.
-    #[expect(
-        clippy::too_many_arguments,
-        reason = "it is the one end of two ways that share their parts"
-    )]
-    fn run_claimed<'a>(
-        &'a self,
-        mut claim: Box<dyn Claim + '_>,
-        stored: &StoredRequest,
-        decider: &Decider,
-        kind: DecisionKind,
-        requests: &'a [CallRequest<'a>],
-        calls: Vec<Result<Admitted<'a>, CallError>>,
-        registry: &'a Registry,
-    ) -> Result<Decided, ApprovalError> {
-        let id = &stored.id;
-        if let Err(source) = self.record(stored, decider, kind, None)
-            && stored.request.writes()
-        {
-            return Err(ApprovalError::NotAuditable { id: id.clone(), source });
-        }
-        let by = decider.actor().to_string();
-        claim.run(&by, self.config.clock.now()).map_err(store_failed(id))?;
-        let mut decided = Decided { id: id.clone(), results: Vec::new() };
-        let mut kept = Vec::new();
-        let approved = kind == DecisionKind::Approve;
-        for ((pending, request), call) in stored.request.calls.iter().zip(requests).zip(calls) {
-            let (result, keep) = self.run_approved(id, request, call, approved, registry);
-            kept.push(keep);
-            decided.results.push((pending.tool.clone(), result));
-        }
-        let now = self.config.clock.now();
-        claim.settle(&by, now, Settled::done(kept)).map_err(store_failed(id))?;
-        Ok(decided)
-    }
-
-    fn run_approved<'a>(
-        &'a self,
-        id: &ApprovalId,
-        request: &'a CallRequest<'a>,
-        call: Result<Admitted<'a>, CallError>,
-        approved: bool,
-        registry: &'a Registry,
-    ) -> (Result<Reply, CallError>, CallResult) {
-        let mut audit = self.open(request, registry);
-        audit.approved(id);
-        if let Some(entry) = registry.get(request.tool()) {
-            audit.found(entry);
-        }
-        if let Ok(call) = &call {
-            audit.observed(call.authorized().observed());
-        }
-        let ran = call.and_then(|call| ready(call, approved)).and_then(|call| {
-            // The calls before it belong to the history of the run since it was let through.
-            self.judge(&call)?;
-            self.run_keeping(&call, Some(id), &mut audit, |raw| self.keep(raw))
-        });
-        let (result, kept) = match ran {
-            Ok((reply, raw)) => {
-                let kept = raw.stored(&reply);
-                (Ok(reply), CallResult::Reply(kept))
-            }
-            Err(error) => {
-                let (code, model_text) = (error.code().to_owned(), error.model_text());
-                (Err(error), CallResult::Refused { code, model_text })
-            }
-        };
-        audit.close(&result);
-        (result, kept)
-    }
-
-    /// What of a reply is kept before it is bounded: what comes beside the text only as far as the limits would let it through anyway.
-    fn keep(&self, raw: &RawReply) -> Kept {
-        let limits = &self.config.limits;
-        let limit = limits.media_bytes + limits.artifact_bytes + 4 * limits.text_bytes;
-        let rest = (!raw.rest.is_empty() && raw.rest.len() <= limit)
-            .then(|| serde_json::from_slice(&raw.rest).ok())
-            .flatten();
-        let text = (raw.text.len() <= limits.text_bytes)
-            .then(|| String::from_utf8_lossy(&raw.text).into_owned());
-        Kept { text, rest }
-    }
-}
-
-/// A reply as it came, without what is too large to be kept.
-struct Kept {
-    text: Option<String>,
-    rest: Option<Box<RawValue>>,
-}
-
-impl Kept {
-    /// The reply in the form in which it is kept, so that it is once more what was made of it.
-    fn stored(self, reply: &Reply) -> StoredReply {
-        let Self { text, rest } = self;
-        let text = match reply.content() {
-            // What came beside the text is left to what the model read of it.
-            _ if rest.is_none() => reply.model_text().into_owned(),
-            None => reply.text().as_str().to_owned(),
-            // A text that came with content blocks is the first of them.
-            Some(blocks) => {
-                text.or_else(|| blocks.first()?.as_text().map(str::to_owned)).unwrap_or_default()
-            }
-        };
-        StoredReply { status: reply.status(), text, rest }
-    }
-}
-
-/// The call of a request that was decided about, where nothing stands against it any more.
-fn ready(call: Admitted<'_>, approved: bool) -> Result<ValidCall<'_>, CallError> {
-    match call {
-        Admitted::Ready(call) => Ok(call),
-        Admitted::NeedsApproval(call) if approved => Ok(call),
-        // An approval is no input, and an input no approval.
-        Admitted::NeedsApproval(_) | Admitted::NeedsInput { .. } => {
-            Err(CallError::ApprovalRequired { tool: call.entry().definition().name().clone() })
-        }
-    }
 }
 
 fn owner_now(stored: &StoredRequest, owner: OwnerOf<'_>) -> Result<Caller, ApprovalError> {
     let asked = &stored.request.owner;
-    owner(asked).ok_or_else(|| match &asked.agent {
-        Some(agent) => ApprovalError::AgentGone { id: stored.id.clone(), agent: agent.clone() },
-        None => ApprovalError::NotFound { id: stored.id.clone() },
-    })
+    owner(asked)
+        .ok_or_else(|| ApprovalError::OwnerGone { id: stored.id.clone(), owner: asked.to_string() })
 }
 
 pub(super) fn history_of(request: &PendingRequest) -> RunHistory {
@@ -458,44 +283,6 @@ pub(super) fn request<'a>(
     history: &'a RunHistory,
 ) -> CallRequest<'a> {
     CallRequest::new(call.tool.as_str(), &call.arguments, owner).with_history(history)
-}
-
-/// Only a user who may use a tool releases a write of it. Whether the tool is on is asked of the owner's call.
-fn may_release(
-    request: &PendingRequest,
-    decider: &Decider,
-    registry: &Registry,
-) -> Result<(), ApprovalError> {
-    let as_decider = Caller::new(decider.actor().clone());
-    let user = matches!(decider.actor(), Actor::User { .. });
-    for call in request.calls.iter().filter(|call| call.effect.is_write()) {
-        let axes = gate::axes(registry, &as_decider, call.tool.as_str());
-        if !user || axes.contains(&(Reason::RequiresAdmin, Verdict::Failed)) {
-            let actor = decider.actor().to_string();
-            return Err(ApprovalError::MayNotRelease { tool: call.tool.clone(), actor });
-        }
-    }
-    Ok(())
-}
-
-/// Only a user who may use every tool of the request types something in for it.
-fn may_submit(
-    request: &PendingRequest,
-    decider: &Decider,
-    registry: &Registry,
-) -> Result<(), ApprovalError> {
-    let as_decider = Caller::new(decider.actor().clone());
-    let user = matches!(decider.actor(), Actor::User { .. });
-    let permitted = |call: &&PendingCall| {
-        user && gate::decide(registry, &as_decider, call.tool.as_str()).allowed
-    };
-    match request.calls.iter().find(|call| !permitted(call)) {
-        None => Ok(()),
-        Some(call) => {
-            let actor = decider.actor().to_string();
-            Err(ApprovalError::MayNotRelease { tool: call.tool.clone(), actor })
-        }
-    }
 }
 
 fn found(state: &RequestState) -> &'static str {
@@ -522,7 +309,7 @@ fn input_refused(error: ArgumentsError) -> ApprovalError {
     }
 }
 
-fn store_failed(id: &ApprovalId) -> impl FnOnce(crate::approval::StoreError) -> ApprovalError {
+pub(super) fn store_failed(id: &ApprovalId) -> impl FnOnce(StoreError) -> ApprovalError {
     let id = id.clone();
     move |source| ApprovalError::Store { id, source }
 }
