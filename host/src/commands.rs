@@ -1,31 +1,50 @@
 //! What each command does.
 
+mod agent;
+mod approvals;
 mod call;
 mod completions;
+mod explain;
+mod failure;
+mod group;
 mod inspect;
+mod left_out;
 mod list;
+mod provider;
 mod refresh;
+mod reply;
 mod row;
 mod serve;
+mod simulate;
+mod switches;
+mod time;
+mod tool;
+mod unknown;
 
 use std::{ffi::OsString, fs::File, path::PathBuf, process::ExitCode};
 
 use clap::Parser;
 use log::LevelFilter;
 use thiserror::Error;
-use toolbay_loader::{CallError, Caller, Config, OpenError, RefreshError, ToolName, Toolbay};
+use toolbay_loader::{
+    AccessError, AgentProfile, ApprovalError, CallError, Caller, Config, OpenError, RefreshError,
+    ToolName, Toolbay,
+};
 
 use crate::{
     arguments::ArgumentsError,
-    caller::UnknownAgent,
+    caller::CallerError,
     cli::{Cli, Command},
-    commands::{call::InterruptError, inspect::InspectError},
-    config::{self, ConfigError, DEFAULT_PLUGIN_DIRECTORY, HostConfig},
+    commands::{
+        approvals::RequestIdError, call::InterruptError, failure::Failure, inspect::InspectError,
+    },
+    config::{ConfigError, DEFAULT_PLUGIN_DIRECTORY, HostConfig, People},
     exit::Exit,
     home::{self, HomeError},
     mcp::ServeError,
     nearest::nearest,
     output::{Output, OutputError},
+    program::Program,
     report,
     stdio::Stdio,
 };
@@ -41,7 +60,13 @@ enum CommandError {
     #[error(transparent)]
     Config(#[from] ConfigError),
     #[error(transparent)]
-    Agent(#[from] UnknownAgent),
+    Caller(#[from] CallerError),
+    #[error(transparent)]
+    Access(#[from] AccessError),
+    #[error(transparent)]
+    RequestId(#[from] RequestIdError),
+    #[error(transparent)]
+    Approval(#[from] ApprovalError),
     #[error(transparent)]
     Open(#[from] OpenError),
     #[error(transparent)]
@@ -68,7 +93,12 @@ impl CommandError {
                 Exit::Unavailable
             }
             Self::Open(error) => Exit::of_party(error.party()),
-            Self::Agent(_) => Exit::Refused,
+            Self::Caller(CallerError::Nobody) => Exit::Usage,
+            Self::Caller(CallerError::Agent(error)) | Self::Access(error) => {
+                Exit::of_party(error.party())
+            }
+            Self::Caller(_) | Self::RequestId(_) => Exit::Refused,
+            Self::Approval(error) => Exit::of_party(error.party()),
             Self::Inspect(error) => error.exit(),
             Self::Arguments(ArgumentsError::Input(_)) => Exit::Unavailable,
             Self::Arguments(_) => Exit::Usage,
@@ -83,8 +113,50 @@ impl CommandError {
     fn help(&self) -> Option<String> {
         match self {
             Self::Call(error) => call::help(error),
+            Self::Caller(CallerError::Agent(AccessError::Unknown { nearest, .. }))
+                if nearest.is_empty() =>
+            {
+                Some("`toolbay agent list` shows the agents, and `toolbay agent create` makes one".to_owned())
+            }
+            Self::Access(AccessError::NotAdmin { .. }) => Some(format!(
+                "[users] in {} names the administrators; without --as, the operator decides",
+                config::FILE_NAME
+            )),
+            Self::Approval(error) => approvals::help(error),
             _ => None,
         }
+    }
+}
+
+impl From<CallError> for CommandError {
+    fn from(error: CallError) -> Self {
+        Self::Call(Box::new(error))
+    }
+}
+
+/// What a command starts from.
+struct Setup {
+    config: HostConfig,
+    program: Program,
+}
+
+/// The home, opened for a command.
+struct Opened {
+    toolbay: Toolbay,
+    people: People,
+    program: Program,
+}
+
+impl Setup {
+    /// Opens the home, and tells what is wrong with its files.
+    fn open(self) -> Result<Opened, OpenError> {
+        let Self { config: HostConfig { loader, people, .. }, program } = self;
+        let toolbay = Toolbay::open(loader)?;
+        if let Some(problem) = toolbay.registry_problem() {
+            report::warning(&report::chain(&*problem));
+        }
+        warn_about_access(&toolbay);
+        Ok(Opened { toolbay, people, program })
     }
 }
 
@@ -125,18 +197,50 @@ fn usage(error: &clap::Error, output: &mut Output) -> Exit {
 
 fn execute(cli: Cli, input: File, mut output: Output) -> Result<Exit, CommandError> {
     let Cli { home, command } = cli;
-    let load = || {
+    let program = Program::new(home.as_deref());
+    let setup = || {
         let config = HostConfig::load(&home::resolve(home)?)?;
         show_log(config.log_level);
-        Ok::<_, CommandError>(config)
+        Ok::<_, CommandError>(Setup { config, program })
     };
+    let output = &mut output;
     match command {
-        Command::Refresh(args) => refresh::refresh(&args, load()?, &mut output),
-        Command::List(args) => list::list(&args, load()?, &mut output),
-        Command::Inspect(args) => inspect::inspect(&args, load, &mut output),
-        Command::Call(args) => call::call(args, load()?, input, &mut output),
-        Command::Serve(args) => serve::serve(&args, load()?, input, output),
-        Command::Completions(args) => completions::completions(&args, &mut output),
+        Command::Refresh(args) => refresh::refresh(&args, setup()?, output),
+        Command::List(args) => told(args.json, list::list(&args, setup()?, output), output),
+        Command::Inspect(args) => inspect::inspect(&args, setup, output),
+        Command::Call(args) => told(args.json, call::call(args, setup()?, input, output), output),
+        Command::Serve(args) => serve::serve(&args, setup()?, input, output),
+        Command::Tool(args) => told(args.by.json, tool::tool(&args, setup()?, output), output),
+        Command::Group(args) => told(args.by.json, group::group(&args, setup()?, output), output),
+        Command::Provider(args) => {
+            told(args.by.json, provider::provider(&args, setup()?, output), output)
+        }
+        Command::Agent(args) => told(args.by.json, agent::agent(args, setup()?, output), output),
+        Command::Approvals(args) => {
+            told(args.json, approvals::approvals(args, setup()?, input, output), output)
+        }
+        Command::Simulate(args) => {
+            told(args.json, simulate::simulate(args, setup()?, input, output), output)
+        }
+        Command::Explain(args) => {
+            told(args.json, explain::explain(&args, setup()?, output), output)
+        }
+        Command::Completions(args) => completions::completions(&args, output),
+    }
+}
+
+/// Tells a program, too, why a command failed, where it is something that programs tell apart.
+fn told(
+    json: bool,
+    result: Result<Exit, CommandError>,
+    output: &mut Output,
+) -> Result<Exit, CommandError> {
+    match result {
+        Err(error) if json && let Some(failure) = Failure::of(&error) => {
+            output.json(&failure)?;
+            Ok(error.exit())
+        }
+        result => result,
     }
 }
 
@@ -148,32 +252,29 @@ fn show_log(level: LevelFilter) {
     let _ = builder.filter_level(level).parse_env(environment).try_init();
 }
 
-/// Opens the home, and tells what is wrong with its registry.
-fn open(config: Config) -> Result<Toolbay, OpenError> {
-    let toolbay = Toolbay::open(config)?;
-    if let Some(problem) = toolbay.registry_problem() {
-        report::warning(&report::chain(&*problem));
+/// Tells that nothing may be used, because nobody can read what was decided.
+fn warn_about_access(toolbay: &Toolbay) {
+    if let Some(problem) = toolbay.access_problem() {
+        let problem = report::chain(&*problem);
+        report::warning(&format!("every tool is off until it can be read what was decided: {problem}"));
     }
-    Ok(toolbay)
 }
 
 /// Tells which settings of the caller's agent are for tools that no provider has.
 fn warn_about_agent(caller: &Caller, toolbay: &Toolbay) {
-    let Some(agent) = caller.agent() else { return };
-    let (registry, providers) = (toolbay.registry(), toolbay.providers());
-    let declared = || providers.iter().flat_map(|provider| &provider.declared);
-    let known = |name: &ToolName| {
-        registry.get(name.as_str()).is_some() || declared().any(|tool| tool.name == *name)
-    };
-    for name in agent.tool_config.keys().filter(|name| !known(name)) {
-        let near = nearest(name.as_str(), declared().map(|tool| tool.name.as_str()));
-        let near = near.map(|near| format!("; did you mean {near:?}?")).unwrap_or_default();
-        report::warning(&format!(
-            "{} sets {:?} for agent {:?}, which is no tool{near}",
-            config::FILE_NAME,
-            name.as_str(),
-            agent.name.as_str()
-        ));
+    if let Some(agent) = caller.agent() {
+        warn_about_settings(agent.name.as_str(), agent.tool_config.keys(), toolbay);
+    }
+}
+
+/// Tells which of these tools, for which an agent has settings, no provider has.
+fn warn_about_settings<'t>(
+    agent: &str,
+    tools: impl Iterator<Item = &'t ToolName>,
+    toolbay: &Toolbay,
+) {
+    for unknown in UnknownTool::among(tools, toolbay) {
+        report::warning(&format!("agent {agent:?} has settings for {unknown}"));
     }
 }
 

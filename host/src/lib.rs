@@ -19,8 +19,10 @@
 //! ```
 
 mod exit;
+mod diff;
 mod nearest;
 mod output;
+mod program;
 mod report;
 mod stdio;
 
@@ -41,7 +43,7 @@ mod sample;
 
 pub use crate::{
     commands::run,
-    config::{ConfigError, FILE_NAME as CONFIG_FILE_NAME, HostConfig},
+    config::{ConfigError, FILE_NAME as CONFIG_FILE_NAME, HostConfig, People},
     exit::Exit,
     mcp::{McpServer, ServeError},
     stdio::{Stdio, StdioError},
