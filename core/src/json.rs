@@ -20,7 +20,8 @@ pub(crate) fn depth(json: &str) -> usize {
     deepest
 }
 
-fn skip_string(bytes: &mut std::str::Bytes<'_>) {
+/// Moves on behind the end of a string whose opening quote was just read.
+pub(crate) fn skip_string(bytes: &mut impl Iterator<Item = u8>) {
     while let Some(byte) = bytes.next() {
         match byte {
             b'"' => return,

@@ -157,6 +157,7 @@ mod written;
 
 mod agent_loop;
 mod inference;
+mod redact;
 
 pub use crate::{
     access::{Access, Availability},
@@ -193,6 +194,7 @@ pub use crate::{
     pin::{Change, Pin},
     pipeline::{Approvals, Decided, Pipeline, PipelineConfig, Simulation, SimulationVerdict},
     profile::{AgentProfile, PendingLoadout, ToolSet, Visibility, skills_allow, tool_list},
+    redact::{redact_json, redact_text},
     registry::{Collision, Entry, Offer, OfferedTool, Plan, PlanError, Registry, RegistryCell},
     reply::{
         Artifact, ArtifactBody, Completeness, ContentBlock, Reply, ReplyError, ReplyText, Resource,

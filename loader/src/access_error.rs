@@ -3,7 +3,7 @@
 use thiserror::Error;
 use toolbay_core::{AgentName, AuditError, Party, ToolName};
 
-use crate::access_file::AccessFileError;
+use crate::error::AccessFileError;
 
 /// Why a decision of an administrator was not made. Nothing has changed.
 #[derive(Debug, Error)]
@@ -20,7 +20,7 @@ pub enum AccessError {
     /// Nothing has the name.
     ///
     /// Resolution: use one of the nearest names, or install what has the name.
-    #[error("{kind} {name:?} unknown{}", nearest(.nearest))]
+    #[error("{kind} {name:?} unknown{}", suggested(.nearest))]
     Unknown {
         /// What it should be, such as `tool`.
         kind: &'static str,
@@ -48,7 +48,9 @@ pub enum AccessError {
     /// Whoever proposed a loadout wants to approve it.
     ///
     /// Resolution: let another administrator review it.
-    #[error("the loadout of agent {agent} was proposed by {actor}: expected another administrator to approve it")]
+    #[error(
+        "the loadout of agent {agent} was proposed by {actor}: expected another administrator to approve it"
+    )]
     OwnProposal {
         /// The agent.
         agent: AgentName,
@@ -58,7 +60,9 @@ pub enum AccessError {
     /// A tool that asks for an input would wait for a person twice.
     ///
     /// Resolution: switch the tool off, where an input is not enough.
-    #[error("calls of tool {tool} wait for an input: expected a tool that does not, for one decision can't be both")]
+    #[error(
+        "calls of tool {tool} wait for an input: expected a tool that does not, for one decision can't be both"
+    )]
     ApprovalAndInput {
         /// The tool.
         tool: ToolName,
@@ -75,7 +79,7 @@ pub enum AccessError {
     File(#[from] AccessFileError),
 }
 
-fn nearest(names: &[String]) -> String {
+fn suggested(names: &[String]) -> String {
     match names {
         [] => String::new(),
         names => format!(": the nearest are {}", names.join(", ")),

@@ -38,13 +38,13 @@ pub(crate) struct Contents {
 
 /// What people read of a tool.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Label {
+pub struct Label {
     /// The name that they read.
-    pub(crate) label: String,
+    pub label: String,
     /// One line.
-    pub(crate) summary: String,
+    pub summary: String,
     /// Who contributed it.
-    pub(crate) provider: ProviderId,
+    pub provider: ProviderId,
 }
 
 /// An agent that can't be read.
@@ -62,7 +62,7 @@ pub(crate) struct AccessFile(SealedFile);
 /// What reading the file gave.
 #[derive(Debug)]
 pub(crate) struct Reading {
-    /// What is decided; nothing where there is no file that can be read. Ask [`Reading::access`] what is allowed.
+    /// What is decided; that every tool is off where there is a file that can't be read.
     pub(crate) contents: Contents,
     /// What is wrong with the file, where something is: then nothing may be used.
     pub(crate) problem: Option<AccessFileError>,
@@ -79,19 +79,6 @@ pub(crate) struct Updated<T> {
     pub(crate) contents: Contents,
     /// Which file that is.
     pub(crate) identity: Option<FileIdentity>,
-}
-
-impl Reading {
-    /// What is decided about these providers, which must be all: where the file can't be read, each of them is off with all its tools.
-    pub(crate) fn access(&self, providers: impl IntoIterator<Item = ProviderId>) -> Access {
-        match self.problem {
-            None => self.contents.access.clone(),
-            Some(_) => {
-                let off = providers.into_iter().map(|provider| (provider, false));
-                Access { providers: off.collect(), ..Access::default() }
-            }
-        }
-    }
 }
 
 impl AccessFile {
@@ -115,7 +102,8 @@ impl AccessFile {
         };
         let previous = self.0.read_previous(format::decode).ok().flatten();
         let generation = previous.map_or(0, |previous| previous.generation) + 1;
-        let contents = Contents { generation, ..Contents::default() };
+        let access = Access { closed: true, ..Access::default() };
+        let contents = Contents { generation, access, ..Contents::default() };
         Reading { contents, problem: Some(problem), found: true }
     }
 
@@ -206,7 +194,7 @@ mod tests {
         let reading = file.read();
         assert!(reading.found && reading.problem.is_none());
         assert_eq!(reading.contents.generation, 2);
-        assert_eq!(reading.access([]), second.contents.access);
+        assert_eq!(reading.contents.access, second.contents.access);
         let previous = fs::read_to_string(folder.path().join("access.previous.json")).unwrap();
         assert!(previous.contains("\"generation\": 1"), "{previous}");
     }
@@ -241,7 +229,6 @@ mod tests {
             (whole.replace("false", "true"), damaged),
             (r#"{"format": 2, "access": {}}"#.to_owned(), other),
         ];
-        let notes: ProviderId = "notes".parse().unwrap();
         for (content, expected) in cases {
             fs::write(file.0.path(), &content).unwrap();
             let reading = file.read();
@@ -249,9 +236,8 @@ mod tests {
             assert!(expected(problem), "{problem}");
             assert!(reading.found && reading.contents.agents.is_empty());
             assert_eq!(reading.contents.generation, 2, "it goes on from the one before");
-            let access = reading.access([ProviderId::core(), notes.clone()]);
-            let off = [(ProviderId::core(), false), (notes.clone(), false)];
-            assert_eq!(access, Access { providers: off.into(), ..Access::default() });
+            let closed = Access { closed: true, ..Access::default() };
+            assert_eq!(reading.contents.access, closed);
 
             let refused = switch(&file, "b", false).unwrap_err();
             assert!(expected(&refused), "{refused}");
@@ -261,7 +247,7 @@ mod tests {
         fs::rename(folder.path().join("access.previous.json"), file.0.path()).unwrap();
         let reading = file.read();
         assert!(reading.problem.is_none());
-        assert_eq!(reading.access([notes]).tools.values().collect::<Vec<_>>(), [&false]);
+        assert_eq!(reading.contents.access.tools.values().collect::<Vec<_>>(), [&false]);
         assert_eq!(switch(&file, "b", true).unwrap().contents.generation, 2);
     }
 

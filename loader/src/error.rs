@@ -5,8 +5,6 @@ use std::{io, path::PathBuf};
 use thiserror::Error;
 use toolbay_core::{Party, PlanError};
 
-use crate::access_file::AccessFileError;
-
 /// What is wrong with the registry file.
 #[derive(Debug, Error)]
 #[non_exhaustive]

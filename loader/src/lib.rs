@@ -63,7 +63,6 @@ mod registry_file;
 mod audit_log;
 mod clock;
 
-mod access_file;
 mod approval_store;
 
 mod access_error;
@@ -73,7 +72,7 @@ mod toolbay;
 
 pub use crate::{
     access_error::AccessError,
-    access_file::{AccessFileError, Label},
+    access_file::Label,
     approval_store::ApprovalFiles,
     audit_log::DELAY as AUDIT_DELAY,
     config::{AuditConfig, Config},
@@ -86,8 +85,8 @@ pub use crate::{
     rejection::{Reason as RejectionReason, Rejection, Stage},
     store::{ContentHash, NotAHash, Store},
     toolbay::{
-        ChangedTool, GroupState, Loadout, LoadoutChange, ProviderStatus, RefreshReport, Switch, ToolState,
-        Toolbay,
+        ChangedTool, GroupState, Loadout, LoadoutChange, ProviderStatus, RefreshReport, Switch,
+        ToolState, Toolbay,
     },
     verify::{DeclaredTool, Verified, problems, verify},
 };

@@ -7,13 +7,12 @@ mod listening;
 mod state;
 mod view;
 
-use std::{path::PathBuf, sync::Arc, time::Duration};
+use std::{path::PathBuf, sync::Arc};
 
-use parking_lot::{Mutex, MutexGuard};
+use parking_lot::Mutex;
 use toolbay_core::{
-    Actor, Approvals, AuditSink, CallError, CallRequest, Caller, Change, Clock, Collision,
-    DecisionKind, DecisionRecord, Entry, Offer, OfferedTool, Pipeline, PipelineConfig, Plan,
-    PlanError, ProviderId, Registry, Reply, ToolName, offered,
+    Approvals, CallError, CallRequest, Caller, Change, Collision, Entry, Offer, OfferedTool,
+    Pipeline, PipelineConfig, Plan, PlanError, ProviderId, Registry, Reply, ToolName, offered,
 };
 
 pub use self::{
@@ -25,13 +24,12 @@ use self::{
     state::{Pinned, State},
 };
 use crate::{
-    access_error::AccessError,
-    access_file::{AccessFile, AccessFileError, Contents},
+    access_file::AccessFile,
     approval_store::ApprovalFiles,
     audit_log::AuditLog,
     clock::SystemClock,
     config::Config,
-    error::{OpenError, RefreshError, RegistryFileError},
+    error::{AccessFileError, OpenError, RefreshError, RegistryFileError},
     provider::{PluginBackend, PluginProvider, Registered},
     refresh::{self, Found},
     registry_file::{RegistryFile, Written},
@@ -171,7 +169,8 @@ impl Toolbay {
         providers.sort_by(|one, other| one.registered().id.cmp(&other.registered().id));
         let (plan, collisions) = self.plan(&providers)?;
         // Before the registry: a pin without its tool does nothing, but a tool without its pin could change unseen.
-        let Pinned { registry, contents, identity: access, changed } = self.pin(plan, &providers)?;
+        let Pinned { registry, contents, identity: access, changed } =
+            self.pin(plan, &providers)?;
         let registered = providers.iter().map(|provider| provider.registered().clone()).collect();
         let Written { generation, identity } = self.file.replace(registered)?;
         let registry = registry.with_access(&contents.access).of_generation(generation);

@@ -149,6 +149,7 @@ pub(super) fn decode(content: &RawValue) -> Result<Contents, DecodeError> {
     let mut contents = Contents {
         generation: file.generation,
         access: Access {
+            closed: false,
             tools: names(file.tools, Ok)?,
             groups: names(file.groups, Ok)?,
             providers: names(file.providers, Ok)?,

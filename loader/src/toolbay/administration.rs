@@ -9,8 +9,8 @@ use toolbay_core::{
 
 use super::{Toolbay, view::View};
 use crate::{
-    access_file::{Contents, Label},
     access_error::AccessError,
+    access_file::{Contents, Label},
     verify::DeclaredTool,
 };
 
@@ -83,7 +83,12 @@ impl Toolbay {
     /// # Errors
     ///
     /// [`AccessError`]: nothing has changed. An unknown name leaves no row.
-    pub fn switch_tool(&self, name: &str, switch: Switch, by: &Actor) -> Result<ToolState, AccessError> {
+    pub fn switch_tool(
+        &self,
+        name: &str,
+        switch: Switch,
+        by: &Actor,
+    ) -> Result<ToolState, AccessError> {
         let view = self.view();
         let tool = known_tool(&view, name)?;
         let entry = view.registry.get(tool.as_str()).cloned();
@@ -125,7 +130,12 @@ impl Toolbay {
     /// # Errors
     ///
     /// [`AccessError`]: nothing has changed. A tool that asks for an input takes no approval on top.
-    pub fn require_approval(&self, name: &str, required: bool, by: &Actor) -> Result<ToolState, AccessError> {
+    pub fn require_approval(
+        &self,
+        name: &str,
+        required: bool,
+        by: &Actor,
+    ) -> Result<ToolState, AccessError> {
         let view = self.view();
         let tool = known_tool(&view, name)?;
         let asks = |declared: &&DeclaredTool| declared.declarations.input.is_some();
@@ -148,7 +158,12 @@ impl Toolbay {
     /// # Errors
     ///
     /// [`AccessError`]: nothing has changed. An unknown name leaves no row.
-    pub fn switch_group(&self, name: &str, switch: Switch, by: &Actor) -> Result<GroupState, AccessError> {
+    pub fn switch_group(
+        &self,
+        name: &str,
+        switch: Switch,
+        by: &Actor,
+    ) -> Result<GroupState, AccessError> {
         let groups = self.groups();
         let Some(group) = groups.into_iter().find(|group| group.name.as_str() == name) else {
             return Err(unknown("group", name, self.groups().iter().map(|group| &group.name)));
@@ -296,7 +311,7 @@ fn known_tool(view: &View, name: &str) -> Result<ToolName, AccessError> {
     Err(unknown("tool", name, names.chain(view.declared().map(|tool| &tool.name))))
 }
 
-pub(super) fn unknown<'n, N: AsRef<str> + 'n>(
+pub(super) fn unknown<'n, N: AsRef<str> + Ord + 'n>(
     kind: &'static str,
     name: &str,
     known: impl Iterator<Item = &'n N>,

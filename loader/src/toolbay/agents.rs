@@ -62,7 +62,12 @@ impl Toolbay {
     /// # Errors
     ///
     /// [`AccessError::Unknown`] where nobody has made the agent.
-    pub fn caller(&self, actor: Actor, agent: Option<&AgentName>, loadout: Loadout) -> Result<Caller, AccessError> {
+    pub fn caller(
+        &self,
+        actor: Actor,
+        agent: Option<&AgentName>,
+        loadout: Loadout,
+    ) -> Result<Caller, AccessError> {
         let caller = Caller::new(actor);
         let Some(name) = agent else { return Ok(caller) };
         Ok(caller.with_agent(self.working_as(name, loadout)?))
@@ -79,7 +84,8 @@ impl Toolbay {
 
     /// Whoever asked for something, with the agent as it is now; `None` where that is no more.
     pub(super) fn caller_of(&self, owner: &Owner) -> Option<Caller> {
-        let caller = self.caller(owner.actor.clone(), owner.agent.as_ref(), Loadout::InForce).ok()?;
+        let caller =
+            self.caller(owner.actor.clone(), owner.agent.as_ref(), Loadout::InForce).ok()?;
         let caller = caller.with_attachments(owner.attachments.clone());
         Some(match &owner.run {
             Some(run) => caller.with_run(run.clone()),
@@ -130,12 +136,16 @@ impl Toolbay {
     ///
     /// [`AccessError`]: nothing has changed.
     pub fn delete_agent(&self, name: &AgentName, by: &Actor) -> Result<(), AccessError> {
-        self.decide(by, DecisionKind::DeleteAgent, name.as_str(), "agent", |contents| {
-            match contents.agents.remove(name) {
+        self.decide(
+            by,
+            DecisionKind::DeleteAgent,
+            name.as_str(),
+            "agent",
+            |contents| match contents.agents.remove(name) {
                 Some(_) => Ok(()),
                 None => Err(unknown("agent", name.as_str(), contents.agents.keys())),
-            }
-        })
+            },
+        )
     }
 
     /// Gives an agent these tools, as a whole, or every enabled tool. Names are kept also where no tool has them now. Where the agent is

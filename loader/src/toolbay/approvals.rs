@@ -1,8 +1,8 @@
 //! Requests for approval, as people decide about them.
 
 use toolbay_core::{
-    ApprovalError, ApprovalId, ApprovalStore, Caller, CallRequest, CallError, Decided, Decider, PendingRequest,
-    Reply, Simulation, StoreError, StoredRequest,
+    ApprovalError, ApprovalId, ApprovalStore, CallError, CallRequest, Decided, Decider,
+    PendingRequest, Reply, Simulation, StoreError, StoredRequest,
 };
 
 use super::Toolbay;
@@ -36,7 +36,12 @@ impl Toolbay {
     /// # Errors
     ///
     /// [`ApprovalError`]: unless it says otherwise, the request waits as before.
-    pub fn approve(&self, id: &ApprovalId, seen: &str, decider: &Decider) -> Result<Decided, ApprovalError> {
+    pub fn approve(
+        &self,
+        id: &ApprovalId,
+        seen: &str,
+        decider: &Decider,
+    ) -> Result<Decided, ApprovalError> {
         self.pipeline.approve(id, seen, decider, &|owner| self.caller_of(owner))
     }
 
@@ -45,7 +50,12 @@ impl Toolbay {
     /// # Errors
     ///
     /// [`ApprovalError`]: the request waits as before.
-    pub fn deny(&self, id: &ApprovalId, seen: &str, decider: &Decider) -> Result<(), ApprovalError> {
+    pub fn deny(
+        &self,
+        id: &ApprovalId,
+        seen: &str,
+        decider: &Decider,
+    ) -> Result<(), ApprovalError> {
         self.pipeline.deny(id, seen, decider)
     }
 

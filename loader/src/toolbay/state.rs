@@ -11,9 +11,9 @@ use toolbay_core::{
 use super::{ChangedTool, Toolbay, same_or};
 use crate::{
     access_error::AccessError,
-    access_file::{AccessFileError, Contents, Label},
+    access_file::{Contents, Label, Updated},
     clock::SystemClock,
-    error::{RefreshError, RegistryFileError},
+    error::{AccessFileError, RefreshError, RegistryFileError},
     inspect::FileIdentity,
     provider::PluginProvider,
 };
@@ -71,21 +71,19 @@ impl Toolbay {
 
     fn read_access(&self) -> (Arc<Contents>, Option<Arc<AccessFileError>>) {
         let reading = self.access.read();
-        let mut contents = reading.contents;
-        // What nobody can read can't be known to allow anything.
-        contents.access.closed |= reading.problem.is_some();
-        (Arc::new(contents), reading.problem.map(Arc::new))
+        (Arc::new(reading.contents), reading.problem.map(Arc::new))
     }
 
-    #[expect(clippy::type_complexity, reason = "it is the three parts of the state that come of one file")]
+    #[expect(
+        clippy::type_complexity,
+        reason = "it is the three parts of the state that come of one file"
+    )]
     fn read_registry(
         &self,
         access: &Access,
         there: &[Arc<PluginProvider>],
-    ) -> Result<
-        (Registry, Option<Arc<RegistryFileError>>, Vec<Arc<PluginProvider>>),
-        PlanError,
-    > {
+    ) -> Result<(Registry, Option<Arc<RegistryFileError>>, Vec<Arc<PluginProvider>>), PlanError>
+    {
         let reading = self.file.read();
         let registered = reading.contents.providers.into_iter();
         let providers: Vec<_> = registered
@@ -119,14 +117,14 @@ impl Toolbay {
         providers: &[Arc<PluginProvider>],
     ) -> Result<Pinned, RefreshError> {
         let uncommitted = plan.commit(0, &Access::default());
-        let (changed, updated) = self.access.update(|contents| {
+        let updated = self.access.update(|contents| {
             let registry = uncommitted.with_access(&contents.access);
             let changed = pin_tools(&registry, &mut contents.access);
             label(providers, &mut contents.labels);
             Ok::<_, AccessFileError>(changed)
         })?;
-        let contents = Arc::new(updated.contents);
-        Ok(Pinned { registry: uncommitted, contents, identity: updated.identity, changed })
+        let Updated { value: changed, contents, identity } = updated;
+        Ok(Pinned { registry: uncommitted, contents: Arc::new(contents), identity, changed })
     }
 
     /// Decides something: checks that an administrator wants it, changes it, records it and keeps it, in this order, and takes it over.
@@ -142,22 +140,31 @@ impl Toolbay {
         if !by.is_admin() {
             return Err(AccessError::NotAdmin { actor });
         }
-        let (changed, _) = self.access.update(|contents| {
+        let record = |refused| DecisionRecord {
+            at: self.now(),
+            kind,
+            subject,
+            actor: &actor,
+            approval: None,
+            owner: None,
+            agent: None,
+            run: None,
+            refused,
+            detail: Some(detail),
+        };
+        let updated = self.access.update(|contents| {
             let changed = change(contents)?;
-            self.audit.decide(&DecisionRecord {
-                at: self.now(),
-                kind,
-                subject,
-                actor: &actor,
-                approval: None,
-                owner: None,
-                agent: None,
-                run: None,
-                refused: None,
-                detail: Some(detail),
-            })?;
+            self.audit.decide(&record(None))?;
             Ok::<_, AccessError>(changed)
-        })?;
+        });
+        let changed = match updated {
+            Ok(updated) => updated.value,
+            Err(error) => {
+                // The log has it as decided where only the file could not be written.
+                let _ = self.audit.decide(&record(Some(error.code())));
+                return Err(error);
+            }
+        };
         if let Err(error) = self.take_over(self.replacing.lock()) {
             log::error!("what was decided is in force after a restart: {error}");
         }

@@ -124,6 +124,7 @@ const CORE: &[&str] = &[
     "jsonschema",
     "log",
     "parking_lot",
+    "regex",
     "serde",
     "serde_json",
     "sha2",

@@ -99,7 +99,7 @@ fn the_content_reads_back_as_it_was_written() {
     assert_eq!(encode(&contents).unwrap().get(), file(AGENT));
     assert!(contents.damaged.is_empty());
 
-    let Access { tools, groups, providers, approvals, pins } = &contents.access;
+    let Access { closed: _, tools, groups, providers, approvals, pins } = &contents.access;
     assert_eq!((tools["gone"], tools["note_add"]), (true, false));
     assert_eq!((groups["content"], providers["notes"]), (false, true));
     assert_eq!(*approvals, tool_list("note_read").unwrap());
