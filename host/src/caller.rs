@@ -124,9 +124,9 @@ pub(crate) fn decider(named: Option<&Named>, people: &People) -> Result<Decider,
     Ok(people.decider(known(named, people)?))
 }
 
-/// Which loadout the caller's agent works with.
-pub(crate) fn loadout(args: &CallerArgs) -> Loadout {
-    if args.pending { Loadout::UnderReview } else { Loadout::InForce }
+/// Which loadout an agent works with.
+pub(crate) fn loadout(pending: bool) -> Loadout {
+    if pending { Loadout::UnderReview } else { Loadout::InForce }
 }
 
 /// Whoever calls, working as an agent where one is named.
@@ -136,7 +136,7 @@ pub(crate) fn caller(
     toolbay: &Toolbay,
 ) -> Result<Caller, CallerError> {
     let actor = actor(args.user.as_ref(), people)?;
-    Ok(toolbay.caller(actor, args.agent.as_ref(), loadout(args))?)
+    Ok(toolbay.caller(actor, args.agent.as_ref(), loadout(args.pending))?)
 }
 
 #[cfg(test)]

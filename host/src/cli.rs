@@ -8,11 +8,13 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;
-use toolbay_loader::AgentName;
+use toolbay_loader::{AgentName, Toolbay};
 
 pub(crate) use self::{
     access::{ByArgs, SwitchAction, SwitchArgs, ToolAction, ToolArgs},
-    agent::{AgentAction, AgentArgs, LoadoutArgs, SettingsArgs},
+    agent::{
+        AgentAction, AgentArgs, Fallback, LoadoutArgs, SettingsArgs, Skill, ToolSetting,
+    },
     approvals::{ApprovalsAction, ApprovalsArgs},
 };
 use crate::{caller::Named, exit::Exit};
@@ -151,8 +153,15 @@ pub(crate) struct ServeArgs {
     /// Speak the protocol on standard input and output
     #[arg(long, required = true)]
     pub(crate) stdio: bool,
-    #[command(flatten)]
-    pub(crate) caller: CallerArgs,
+    /// The agent to work as, one that `toolbay agent` knows
+    #[arg(long, value_name = "NAME", default_value = Toolbay::DEFAULT_AGENT)]
+    pub(crate) agent: AgentName,
+    /// The user to call as, or service:NAME; otherwise the calls are anonymous
+    #[arg(long = "as", value_name = "USER")]
+    pub(crate) user: Option<Named>,
+    /// Work with the agent's loadout that waits for a review, where one does
+    #[arg(long)]
+    pub(crate) pending: bool,
 }
 
 #[derive(Debug, Args)]

@@ -85,7 +85,7 @@ pub use crate::{
     rejection::{Reason as RejectionReason, Rejection, Stage},
     store::{ContentHash, NotAHash, Store},
     toolbay::{
-        ChangedTool, GroupState, Loadout, LoadoutChange, ProviderStatus, RefreshReport, Switch,
+        ChangedTool, GroupState, Loadout, LoadoutChange, ProviderState, ProviderStatus, RefreshReport, Switch,
         ToolState, Toolbay,
     },
     verify::{DeclaredTool, Verified, problems, verify},

@@ -2,6 +2,8 @@
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use jiff::Timestamp;
+
 /// The time, as the time since the start of 1970, UTC.
 pub(super) fn now() -> Duration {
     SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default()
@@ -9,9 +11,9 @@ pub(super) fn now() -> Duration {
 
 /// A time for programs: UTC, RFC 3339 with seconds.
 pub(super) fn timestamp(since_1970: Duration) -> String {
-    let latest = Duration::from_secs(253_402_300_799);
-    let time = UNIX_EPOCH + since_1970.min(latest);
-    humantime::format_rfc3339_seconds(time).to_string()
+    let seconds = i64::try_from(since_1970.as_secs()).unwrap_or(i64::MAX);
+    let time = Timestamp::from_second(seconds.min(Timestamp::MAX.as_second()));
+    time.unwrap_or(Timestamp::MAX).to_string()
 }
 
 /// A span for people: its largest unit alone.
