@@ -13,7 +13,22 @@ use crate::{
     registry::Entry,
     reply::Reply,
     request::CallRequest,
+    vocabulary::vocabulary,
 };
+
+vocabulary! {
+    /// How much a log keeps of a call.
+    Privacy, "privacy" {
+        /// Who, which tool, when and how it ended.
+        None = "none",
+        /// Sizes, the duration, the run and the generation too, and nothing of what went in or came out.
+        Metadata = "metadata",
+        /// What went in and came out too, with secrets masked.
+        Redacted = "redacted",
+        /// What went in and came out as it was.
+        Full = "full",
+    }
+}
 
 /// Tells the time to whoever records calls.
 pub trait Clock: Send + Sync {
@@ -70,6 +85,21 @@ pub enum DecisionKind {
 }
 
 impl DecisionKind {
+    /// Every kind.
+    pub const ALL: [Self; 11] = [
+        Self::Approve,
+        Self::Deny,
+        Self::Submit,
+        Self::Enable,
+        Self::Disable,
+        Self::Reset,
+        Self::Review,
+        Self::CreateAgent,
+        Self::ChangeAgent,
+        Self::DeleteAgent,
+        Self::ReviewLoadout,
+    ];
+
     /// The word that stands for it in records.
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -140,6 +170,20 @@ pub enum Outcome {
 }
 
 impl Outcome {
+    /// Every outcome.
+    pub const ALL: [Self; 10] = [
+        Self::Ok,
+        Self::Failed,
+        Self::Cancelled,
+        Self::Refused,
+        Self::Suspended,
+        Self::Delivered,
+        Self::Unavailable,
+        Self::Fault,
+        Self::TimedOut,
+        Self::Aborted,
+    ];
+
     /// The word that stands for the outcome in records.
     pub const fn as_str(self) -> &'static str {
         match self {

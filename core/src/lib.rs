@@ -172,7 +172,9 @@ pub use crate::{
         StoredReply, StoredRequest, Suspension,
     },
     arguments::{ArgumentsError, ValidCall, Violation},
-    audit::{AuditError, AuditRecord, AuditSink, Clock, DecisionKind, DecisionRecord, Outcome},
+    audit::{
+        AuditError, AuditRecord, AuditSink, Clock, DecisionKind, DecisionRecord, Outcome, Privacy,
+    },
     backend::{BackendError, RawReply, ReplyStatus, ToolBackend},
     caller::{Actor, Attachment, Caller},
     canonical::{Digest, canonical, digest},

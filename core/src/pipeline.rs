@@ -105,8 +105,10 @@ impl Pipeline {
                 result
             }
             Ok(waiting) => {
-                let result = self.ask(vec![waiting]).pop();
+                let (mut results, id) = self.ask(vec![waiting]);
+                let result = results.pop();
                 let result = result.unwrap_or_else(|| Err(not_registered(request, &registry)));
+                id.iter().for_each(|id| audit.approved(id));
                 audit.delivered(&result);
                 result
             }
@@ -137,7 +139,8 @@ impl Pipeline {
             }
         }
         let ready = admitted.iter().all(|call| matches!(call, Admitted::Ready(_)));
-        let mut asked = if ready { Vec::new() } else { self.ask(admitted.clone()) }.into_iter();
+        let (asked, id) = if ready { Default::default() } else { self.ask(admitted.clone()) };
+        let mut asked = asked.into_iter();
         let mut admitted = admitted.into_iter();
         let end = |(result, scope): (&mut Option<_>, &mut Option<AuditScope<'_>>)| {
             let Some(mut audit) = scope.take() else { return };
@@ -152,6 +155,7 @@ impl Pipeline {
                 }
                 (None, false) => {
                     if let Some(answer) = asked.next() {
+                        id.iter().for_each(|id| audit.approved(id));
                         audit.delivered(&answer);
                         *result = Some(answer);
                     }

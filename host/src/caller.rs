@@ -3,9 +3,7 @@
 use std::{fmt, str::FromStr};
 
 use thiserror::Error;
-use toolbay_loader::{
-    AccessError, Actor, ActorName, Caller, Decider, Loadout, NameError, Toolbay,
-};
+use toolbay_loader::{AccessError, Actor, ActorName, Caller, Decider, Loadout, NameError, Toolbay};
 
 use crate::{
     cli::CallerArgs,

@@ -3,6 +3,7 @@
 mod access;
 mod agent;
 mod approvals;
+mod audit;
 
 use std::path::PathBuf;
 
@@ -12,10 +13,9 @@ use toolbay_loader::{AgentName, Toolbay};
 
 pub(crate) use self::{
     access::{ByArgs, SwitchAction, SwitchArgs, ToolAction, ToolArgs},
-    agent::{
-        AgentAction, AgentArgs, Fallback, LoadoutArgs, SettingsArgs, Skill, ToolSetting,
-    },
+    agent::{AgentAction, AgentArgs, Fallback, LoadoutArgs, SettingsArgs, Skill, ToolSetting},
     approvals::{ApprovalsAction, ApprovalsArgs},
+    audit::AuditArgs,
 };
 use crate::{caller::Named, exit::Exit};
 
@@ -56,8 +56,30 @@ pub(crate) enum Command {
     Simulate(SimulateArgs),
     /// Say why a tool can or can't be used, and what to do about it
     Explain(ExplainArgs),
+    /// Show what was called and decided
+    Audit(Box<AuditArgs>),
     /// Print a script that completes commands in a shell
     Completions(CompletionsArgs),
+}
+
+impl Command {
+    /// Whether it prints JSON.
+    pub(crate) fn json(&self) -> bool {
+        match self {
+            Self::Refresh(args) => args.json,
+            Self::List(args) => args.json,
+            Self::Inspect(args) => args.json,
+            Self::Call(args) => args.json,
+            Self::Tool(args) => args.by.json,
+            Self::Group(args) | Self::Provider(args) => args.by.json,
+            Self::Agent(args) => args.by.json,
+            Self::Approvals(args) => args.json,
+            Self::Simulate(args) => args.json,
+            Self::Explain(args) => args.json,
+            Self::Audit(args) => args.json,
+            Self::Serve(_) | Self::Completions(_) => false,
+        }
+    }
 }
 
 /// Who calls.

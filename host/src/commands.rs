@@ -2,6 +2,7 @@
 
 mod agent;
 mod approvals;
+mod audit;
 mod call;
 mod completions;
 mod explain;
@@ -27,8 +28,8 @@ use clap::Parser;
 use log::LevelFilter;
 use thiserror::Error;
 use toolbay_loader::{
-    AccessError, AgentProfile, ApprovalError, CallError, Caller, Config, OpenError, RefreshError,
-    ToolName, Toolbay,
+    AccessError, ApprovalError, CallError, Caller, Config, OpenError, RefreshError, ToolName,
+    Toolbay,
 };
 
 use crate::{
@@ -36,13 +37,13 @@ use crate::{
     caller::CallerError,
     cli::{Cli, Command},
     commands::{
-        approvals::RequestIdError, call::InterruptError, failure::Failure, inspect::InspectError,
+        approvals::RequestIdError, audit::AuditError, call::InterruptError, failure::Failure,
+        inspect::InspectError, unknown::UnknownTool,
     },
-    config::{ConfigError, DEFAULT_PLUGIN_DIRECTORY, HostConfig, People},
+    config::{self, ConfigError, DEFAULT_PLUGIN_DIRECTORY, HostConfig, People},
     exit::Exit,
     home::{self, HomeError},
     mcp::ServeError,
-    nearest::nearest,
     output::{Output, OutputError},
     program::Program,
     report,
@@ -82,6 +83,8 @@ enum CommandError {
     #[error(transparent)]
     Serve(#[from] ServeError),
     #[error(transparent)]
+    Audit(#[from] AuditError),
+    #[error(transparent)]
     Output(#[from] OutputError),
 }
 
@@ -106,6 +109,7 @@ impl CommandError {
             Self::Call(error) => Exit::of_call_error(error),
             Self::Serve(ServeError::BrokenOff(_)) => Exit::Broken,
             Self::Serve(_) => Exit::Unavailable,
+            Self::Audit(error) => error.exit(),
         }
     }
 
@@ -116,7 +120,10 @@ impl CommandError {
             Self::Caller(CallerError::Agent(AccessError::Unknown { nearest, .. }))
                 if nearest.is_empty() =>
             {
-                Some("`toolbay agent list` shows the agents, and `toolbay agent create` makes one".to_owned())
+                Some(
+                    "`toolbay agent list` shows the agents, and `toolbay agent create` makes one"
+                        .to_owned(),
+                )
             }
             Self::Access(AccessError::NotAdmin { .. }) => Some(format!(
                 "[users] in {} names the administrators; without --as, the operator decides",
@@ -198,48 +205,39 @@ fn usage(error: &clap::Error, output: &mut Output) -> Exit {
 fn execute(cli: Cli, input: File, mut output: Output) -> Result<Exit, CommandError> {
     let Cli { home, command } = cli;
     let program = Program::new(home.as_deref());
+    let resolve = || home::resolve(home.clone());
     let setup = || {
-        let config = HostConfig::load(&home::resolve(home)?)?;
+        let config = HostConfig::load(&resolve()?)?;
         show_log(config.log_level);
         Ok::<_, CommandError>(Setup { config, program })
     };
-    let output = &mut output;
-    match command {
-        Command::Refresh(args) => refresh::refresh(&args, setup()?, output),
-        Command::List(args) => told(args.json, list::list(&args, setup()?, output), output),
-        Command::Inspect(args) => inspect::inspect(&args, setup, output),
-        Command::Call(args) => told(args.json, call::call(args, setup()?, input, output), output),
-        Command::Serve(args) => serve::serve(&args, setup()?, input, output),
-        Command::Tool(args) => told(args.by.json, tool::tool(&args, setup()?, output), output),
-        Command::Group(args) => told(args.by.json, group::group(&args, setup()?, output), output),
-        Command::Provider(args) => {
-            told(args.by.json, provider::provider(&args, setup()?, output), output)
-        }
-        Command::Agent(args) => told(args.by.json, agent::agent(args, setup()?, output), output),
-        Command::Approvals(args) => {
-            told(args.json, approvals::approvals(args, setup()?, input, output), output)
-        }
-        Command::Simulate(args) => {
-            told(args.json, simulate::simulate(args, setup()?, input, output), output)
-        }
-        Command::Explain(args) => {
-            told(args.json, explain::explain(&args, setup()?, output), output)
-        }
-        Command::Completions(args) => completions::completions(&args, output),
-    }
-}
-
-/// Tells a program, too, why a command failed, where it is something that programs tell apart.
-fn told(
-    json: bool,
-    result: Result<Exit, CommandError>,
-    output: &mut Output,
-) -> Result<Exit, CommandError> {
+    let json = command.json();
+    let out = &mut output;
+    let result = match command {
+        Command::Refresh(args) => refresh::refresh(&args, setup()?, out),
+        Command::List(args) => list::list(&args, setup()?, out),
+        Command::Inspect(args) => inspect::inspect(&args, setup, out),
+        Command::Call(args) => call::call(args, setup()?, input, out),
+        Command::Serve(args) => return serve::serve(&args, setup()?, input, output),
+        Command::Tool(args) => tool::tool(&args, setup()?, out),
+        Command::Group(args) => group::group(&args, setup()?, out),
+        Command::Provider(args) => provider::provider(&args, setup()?, out),
+        Command::Agent(args) => agent::agent(args, setup()?, out),
+        Command::Approvals(args) => approvals::approvals(args, setup()?, input, out),
+        Command::Simulate(args) => simulate::simulate(args, setup()?, input, out),
+        Command::Explain(args) => explain::explain(&args, setup()?, out),
+        Command::Audit(args) => audit::audit(&args, &resolve()?, out),
+        Command::Completions(args) => completions::completions(&args, out),
+    };
     match result {
-        Err(error) if json && let Some(failure) = Failure::of(&error) => {
-            output.json(&failure)?;
-            Ok(error.exit())
-        }
+        // A program is told, too, why a command failed, where it is something that programs tell apart.
+        Err(error) if json => match Failure::of(&error) {
+            Some(failure) => {
+                output.json(&failure)?;
+                Ok(error.exit())
+            }
+            None => Err(error),
+        },
         result => result,
     }
 }
@@ -256,7 +254,9 @@ fn show_log(level: LevelFilter) {
 fn warn_about_access(toolbay: &Toolbay) {
     if let Some(problem) = toolbay.access_problem() {
         let problem = report::chain(&*problem);
-        report::warning(&format!("every tool is off until it can be read what was decided: {problem}"));
+        report::warning(&format!(
+            "every tool is off until it can be read what was decided: {problem}"
+        ));
     }
 }
 

@@ -81,8 +81,10 @@ impl HostConfig {
             artifact_bytes: limits.artifact_bytes.unwrap_or(default_limits.artifact_bytes),
         };
         loader.audit = AuditConfig {
+            privacy: audit.privacy.unwrap_or(default_audit.privacy),
             max_file_len: audit.max_file_bytes.unwrap_or(default_audit.max_file_len),
             keep: audit.keep.unwrap_or(default_audit.keep),
+            keep_days: audit.keep_days.unwrap_or(default_audit.keep_days),
         };
         if let Some(hours) = approvals.expire_hours {
             loader.approvals_expire_after = Duration::from_hours(u64::from(hours.get()));
@@ -114,7 +116,7 @@ fn tool_set(section: ToolSetSection) -> ToolSet {
 
 #[cfg(test)]
 mod tests {
-    use toolbay_loader::tool_list;
+    use toolbay_loader::{Privacy, tool_list};
 
     use super::*;
 
@@ -139,8 +141,10 @@ mod tests {
             media_bytes = 3
             artifact_bytes = 4
             [audit]
+            privacy = "redacted"
             max_file_bytes = 5
             keep = 6
+            keep_days = 7
             [users]
             admins = ["ada"]
             approvers = ["bo", "cleo"]
@@ -171,7 +175,9 @@ mod tests {
         );
         let limits = Limits { text_bytes: 1, argument_bytes: 2, media_bytes: 3, artifact_bytes: 4 };
         assert_eq!(loader.limits, limits);
-        assert_eq!(loader.audit, AuditConfig { max_file_len: 5, keep: 6 });
+        let audit =
+            AuditConfig { privacy: Privacy::Redacted, max_file_len: 5, keep: 6, keep_days: 7 };
+        assert_eq!(loader.audit, audit);
         assert_eq!(loader.approvals_expire_after, Duration::from_hours(7));
         let (personal, team) = (Visibility::Personal, Visibility::Team);
         let anybody = [personal, team, Visibility::Shared].into();
@@ -184,8 +190,7 @@ mod tests {
         let name = |name: &str| name.parse().unwrap();
         assert_eq!(people.admins, [name("ada")].into());
         assert_eq!(people.approvers, [name("bo"), name("cleo")].into());
-        let services =
-            [(name("idle"), Vec::new()), (name("indexer"), vec!["approve".to_owned()])];
+        let services = [(name("idle"), Vec::new()), (name("indexer"), vec!["approve".to_owned()])];
         assert_eq!(people.services, services.into());
         assert_eq!(log_level, LevelFilter::Debug);
     }
@@ -255,6 +260,14 @@ mod tests {
             (
                 "[tool_sets.a]\ntools = [\"read file\"]",
                 "line 2: tool name: expected 1 to 64 characters of A-Z a-z 0-9 _ -, found \"read file\"",
+            ),
+            (
+                "[audit]\nprivacy = \"metdata\"",
+                "line 2: privacy: expected one of none, metadata, redacted, full, found \"metdata\"; did you mean \"metadata\"?",
+            ),
+            (
+                "[audit]\nprivacy = \"loud\"",
+                "line 2: privacy: expected one of none, metadata, redacted, full, found \"loud\"",
             ),
             ("[audit]\nkeep = \"many\"", "line 2: invalid type: string \"many\", expected usize"),
             (

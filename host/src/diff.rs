@@ -1,7 +1,8 @@
 //! The difference between two texts, line by line, for whoever reviews a change.
 
 use similar::TextDiff;
-use serde_json::Value;
+
+use crate::json_text::lay_out;
 
 /// Lines around a change that stay as they were.
 const CONTEXT: usize = 2;
@@ -11,7 +12,8 @@ const MAX_LINES: usize = 200;
 
 /// What was removed and added, with some lines around it. JSON is laid out first, so that a change within it is one of few lines.
 pub(crate) fn diff(before: &str, after: &str) -> String {
-    let (before, after) = (laid_out(before), laid_out(after));
+    // Without a line end, a last line would differ from the same line in the middle.
+    let (before, after) = (lay_out(before) + "\n", lay_out(after) + "\n");
     let diff = TextDiff::from_lines(&before, &after);
     let mut lines: Vec<String> = Vec::new();
     for (at, hunk) in diff.grouped_ops(CONTEXT).into_iter().enumerate() {
@@ -31,15 +33,6 @@ pub(crate) fn diff(before: &str, after: &str) -> String {
     lines.join("\n")
 }
 
-fn laid_out(text: &str) -> String {
-    let laid_out = match serde_json::from_str::<Value>(text) {
-        Ok(value @ (Value::Object(_) | Value::Array(_))) => format!("{value:#}"),
-        _ => text.to_owned(),
-    };
-    // Without it, a last line would differ from the same line in the middle.
-    laid_out + "\n"
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -49,7 +42,11 @@ mod tests {
         let cases = [
             ("read_only", "non_idempotent_write", "- read_only\n+ non_idempotent_write"),
             ("a\nb\nc\nd\ne", "a\nb\nc\nd\nf", "  c\n  d\n- e\n+ f"),
-            (r#"{"a":1,"b":[true]}"#, r#"{"a":2,"b":[true]}"#, "  {\n-   \"a\": 1,\n+   \"a\": 2,\n    \"b\": [\n      true"),
+            (
+                r#"{"a":1,"b":[true]}"#,
+                r#"{"a":2,"b":[true]}"#,
+                "  {\n-   \"a\": 1,\n+   \"a\": 2,\n    \"b\": [\n      true",
+            ),
             ("same", "same", ""),
         ];
         for (before, after, expected) in cases {

@@ -19,8 +19,9 @@
 //! # let _: std::process::ExitCode = code;
 //! ```
 
-mod exit;
 mod diff;
+mod exit;
+mod json_text;
 mod nearest;
 mod output;
 mod program;

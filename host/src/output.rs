@@ -6,7 +6,7 @@ mod table;
 use std::{
     borrow::Cow,
     fs::File,
-    io::{self, IsTerminal, Write},
+    io::{self, BufWriter, IsTerminal, Write},
 };
 
 use serde::Serialize;
@@ -92,6 +92,11 @@ impl Output {
     /// Prints facts about one thing.
     pub(crate) fn facts(&mut self, facts: &Facts) -> Result<(), OutputError> {
         self.text(&facts.render())
+    }
+
+    /// Takes a great many small pieces of the program's own, whose end is to flush it.
+    pub(crate) fn writer(&mut self) -> BufWriter<&mut File> {
+        BufWriter::new(&mut self.file)
     }
 
     /// The file itself, for whoever writes a protocol to it.

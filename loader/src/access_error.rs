@@ -60,7 +60,9 @@ pub enum AccessError {
     /// The agent has every enabled tool, so that there is no list to add to or to remove from.
     ///
     /// Resolution: give it a list.
-    #[error("agent {agent} has every enabled tool: expected an agent with a list that can be changed")]
+    #[error(
+        "agent {agent} has every enabled tool: expected an agent with a list that can be changed"
+    )]
     NoList {
         /// The agent.
         agent: AgentName,

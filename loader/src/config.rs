@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, path::PathBuf, sync::Arc, time::Duration};
 
 use serde_json::value::RawValue;
-use toolbay_core::{Limits, Offer, ProviderId, Rules, ToolSet, WriteListener};
+use toolbay_core::{Limits, Offer, Privacy, ProviderId, Rules, ToolSet, WriteListener};
 
 /// The configuration of a [`Toolbay`](crate::Toolbay). Everything is explicit: no environment variable counts, and relative paths are
 /// made absolute once, when it is opened.
@@ -51,14 +51,18 @@ impl Config {
 /// How the audit log is kept.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AuditConfig {
+    /// How much is kept of a call; [`Privacy::Metadata`].
+    pub privacy: Privacy,
     /// The bytes that a file grows to before the next one is begun; 16 MiB.
     pub max_file_len: u64,
     /// How many full files are kept beside the current one; 8.
     pub keep: usize,
+    /// How many days a full file is kept after its last record, where `keep` does not end it before; 0, which is no limit.
+    pub keep_days: u32,
 }
 
 impl Default for AuditConfig {
     fn default() -> Self {
-        Self { max_file_len: 16 * 1024 * 1024, keep: 8 }
+        Self { privacy: Privacy::Metadata, max_file_len: 16 * 1024 * 1024, keep: 8, keep_days: 0 }
     }
 }

@@ -61,6 +61,7 @@ mod access_file;
 mod registry_file;
 
 mod audit_log;
+mod audit_query;
 mod clock;
 
 mod approval_store;
@@ -75,6 +76,11 @@ pub use crate::{
     access_file::Label,
     approval_store::ApprovalFiles,
     audit_log::DELAY as AUDIT_DELAY,
+    audit_query::{
+        ActorUsage, AuditCall, AuditDecision, AuditEntries, AuditEntry, AuditEvent, AuditFilter,
+        AuditItem, AuditReadError, AuditSummary, AuditTail, AuditTrail, DamagedLine, Moment,
+        MomentError, ToolUsage,
+    },
     config::{AuditConfig, Config},
     discover::{Candidate, Discovery, MAX_ENTRIES, discover},
     error::{AccessFileError, OpenError, RefreshError, RegistryFileError},
@@ -85,8 +91,8 @@ pub use crate::{
     rejection::{Reason as RejectionReason, Rejection, Stage},
     store::{ContentHash, NotAHash, Store},
     toolbay::{
-        ChangedTool, GroupState, Loadout, LoadoutChange, ProviderState, ProviderStatus, RefreshReport, Switch,
-        ToolState, Toolbay,
+        ChangedTool, GroupState, Loadout, LoadoutChange, ProviderState, ProviderStatus,
+        RefreshReport, Switch, ToolState, Toolbay,
     },
     verify::{DeclaredTool, Verified, problems, verify},
 };

@@ -28,7 +28,7 @@ use self::{
 use crate::{
     access_file::AccessFile,
     approval_store::ApprovalFiles,
-    audit_log::AuditLog,
+    audit_log::{AuditLog, folder},
     clock::SystemClock,
     config::Config,
     error::{AccessFileError, OpenError, RefreshError, RegistryFileError},
@@ -125,7 +125,8 @@ impl Toolbay {
             *path = std::path::absolute(&*path)
                 .map_err(|source| OpenError::Path { path: path.clone(), source })?;
         }
-        let audit = Arc::new(AuditLog::open(&config.home.join("audit"), config.audit.clone())?);
+        let audit = config.home.join(folder::FOLDER);
+        let audit = Arc::new(AuditLog::open(&audit, config.audit.clone())?);
         let approvals = Arc::new(ApprovalFiles::new(config.home.join("approvals")));
         let pipeline = Pipeline::new(PipelineConfig {
             limits: config.limits.clone(),

@@ -76,7 +76,8 @@ fn refused_arguments_name_the_argument_and_what_is_allowed() {
     let toolbay = home.refreshed();
     let cases = [
         ("greet", json!({ "language": "fr" }), &["language", "\"en\"", "\"de\"", "\"fr\""][..]),
-        ("greet", json!({ "langauge": "de" }), &["langauge", "language"]),
+        // A name that the tool does not have is told where something is missing anyway.
+        ("echo", json!({ "txet": "a" }), &["txet", "text", "required"]),
         ("echo", json!({}), &["text", "required"]),
         ("echo", json!({ "text": 7 }), &["text", "string", "7"]),
         ("ehco", json!({}), &["ehco", "echo"]),
@@ -87,5 +88,20 @@ fn refused_arguments_name_the_argument_and_what_is_allowed() {
         for word in words {
             assert!(text.contains(word), "{tool} {arguments}: {word:?} is missing in {text:?}");
         }
+    }
+}
+
+#[test]
+fn arguments_are_read_as_what_the_tool_takes() {
+    // Edge cases 37 and 38: nothing is renamed, and what has another type is read as the wanted one where it is plain.
+    let home = Home::with(&[GREETING, ECHO]);
+    let toolbay = home.refreshed();
+    let cases = [
+        ("greet", json!({ "langauge": "de" }), "Hello."),
+        ("greet", json!({ "language": "de", "loud": true }), "Hallo."),
+    ];
+    for (tool, arguments, expected) in cases {
+        let reply = call(&toolbay, tool, &arguments).unwrap();
+        assert_eq!(reply.text().as_str(), expected, "{arguments}");
     }
 }

@@ -193,7 +193,8 @@ mod tests {
             CallSignature::of("a", "{x"),
             CallSignature::of("a", "{"),
             CallSignature::of("a", ""),
-            CallSignature::of("ajson:{}", ""),
+            CallSignature::of("a", "xtext:y"),
+            CallSignature::of("atext:x", "y"),
             call,
         ];
         let distinct: std::collections::BTreeSet<_> = different.into_iter().collect();

@@ -34,6 +34,15 @@ pub enum Suspension {
     },
 }
 
+impl Suspension {
+    /// The request's id.
+    pub(crate) fn id(&self) -> &ApprovalId {
+        match self {
+            Self::Waiting { id, .. } | Self::Running { id } | Self::Settled { id, .. } => id,
+        }
+    }
+}
+
 /// Why a request can't be claimed.
 #[derive(Debug, Error)]
 #[non_exhaustive]

@@ -17,10 +17,14 @@ use crate::{
 use bytes::Bytes;
 
 impl Pipeline {
-    /// Asks a person about the calls of one turn, or hands out what came of them where somebody has decided: one result for each.
-    pub(super) fn ask(&self, calls: Vec<Admitted<'_>>) -> Vec<Result<Reply, CallError>> {
+    /// Asks a person about the calls of one turn, or hands out what came of them where somebody has decided: one result for each, and
+    /// the request that they belong to.
+    pub(super) fn ask(
+        &self,
+        calls: Vec<Admitted<'_>>,
+    ) -> (Vec<Result<Reply, CallError>>, Option<ApprovalId>) {
         let Some(approvals) = &self.config.approvals else {
-            return calls.iter().map(|call| Err(alone(call.entry()))).collect();
+            return (calls.iter().map(|call| Err(alone(call.entry()))).collect(), None);
         };
         // An approval comes first: the call that wants an input is refused once it is given, and can be made again.
         let approval = calls.iter().any(|call| matches!(call, Admitted::NeedsApproval(_)));
@@ -35,9 +39,12 @@ impl Pipeline {
                         None => CallError::ApprovalRequired { tool },
                     })
                 };
-                calls.iter().map(refused).collect()
+                (calls.iter().map(refused).collect(), None)
             }
-            Ok(suspension) => self.answers(suspension, &calls, !approval),
+            Ok(suspension) => {
+                let id = suspension.id().clone();
+                (self.answers(suspension, &calls, !approval), Some(id))
+            }
         }
     }
 

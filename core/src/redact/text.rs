@@ -303,6 +303,11 @@ mod tests {
     }
 
     #[test]
+    fn what_a_mask_brings_together_is_looked_at_again() {
+        check(&[("http://x:token=[a b]@host", "http://x:***")]);
+    }
+
+    #[test]
     fn headers_are_masked_to_the_end_of_their_line() {
         check(&[
             ("Authorization: Basic YTpi\nHost: x", "Authorization: ***\nHost: x"),

@@ -176,7 +176,9 @@ fn a_chain_of_references_as_long_as_a_schema_is_no_danger() {
     let item =
         |n: usize| format!(r##""{n}":{{"items":{{"anyOf":[{{"$ref":"#/$defs/{}"}}]}}}}"##, n + 1);
     let nested: Vec<String> = (0..1_200).map(item).collect();
-    for defs in [chain, nested] {
+    let either = |n: usize| format!(r##""{n}":{{"allOf":[{{"$ref":"#/$defs/{}"}}]}}"##, n + 1);
+    let alternatives: Vec<String> = (0..1_500).map(either).collect();
+    for defs in [chain, nested, alternatives] {
         let schema = format!(
             r##"{{"type":"object","properties":{{"a":{{"$ref":"#/$defs/0"}}}},"$defs":{{{}}}}}"##,
             defs.join(",")

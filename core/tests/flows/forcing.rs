@@ -97,7 +97,8 @@ fn the_highest_score_wins_the_first_of_equals_and_nobody_without_one() {
     assert_eq!(names(vec![tool("notes", "Lists notes.", Kind::Unknown)]), None);
     assert_eq!(names(Vec::new()), None);
     for nothing in ["", "  ", "@bot", "@bot: "] {
-        assert_eq!(forced(Vec::new(), vec![search("a_search")], nothing), None, "{nothing:?}");
+        let optional = with_query(&QUERY.replace(r#","required":["query"]"#, ""));
+        assert_eq!(forced(Vec::new(), vec![optional], nothing), None, "{nothing:?}");
     }
 }
 

@@ -142,7 +142,9 @@ impl FromStr for Skill {
 
     fn from_str(text: &str) -> Result<Self, String> {
         let (name, tools) = match text.split_once('=') {
-            Some((name, tools)) => (name, Some(tool_list(tools).map_err(|error| error.to_string())?)),
+            Some((name, tools)) => {
+                (name, Some(tool_list(tools).map_err(|error| error.to_string())?))
+            }
             None => (text, None),
         };
         match name.trim() {
@@ -169,7 +171,9 @@ impl FromStr for ToolSetting {
         match serde_json::from_str::<Value>(json) {
             Ok(Value::Object(_)) => {}
             Ok(_) => return Err(format!("settings of {tool}: expected a JSON object")),
-            Err(error) => return Err(format!("settings of {tool}: expected a JSON object: {error}")),
+            Err(error) => {
+                return Err(format!("settings of {tool}: expected a JSON object: {error}"));
+            }
         }
         let settings = RawValue::from_string(json.trim().to_owned());
         Ok(Self { tool, settings: settings.map_err(|error| error.to_string())? })

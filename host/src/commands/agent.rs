@@ -5,15 +5,14 @@ mod row;
 mod settings;
 
 use serde::Serialize;
-use toolbay_loader::{
-    AccessError, Actor, AgentName, AgentProfile, RequestState, Toolbay,
-};
+use toolbay_loader::{AccessError, Actor, AgentName, AgentProfile, RequestState, Toolbay};
 
+pub(super) use self::row::held_back;
 use self::{row::AgentRow, settings::Mentioned};
 use crate::{
     caller::administrator,
     cli::{AgentAction, AgentArgs},
-    commands::{CommandError, Opened, Setup},
+    commands::{CommandError, Setup},
     exit::Exit,
     output::Output,
     report,
@@ -84,7 +83,9 @@ fn delete(
     });
     match waits.count() {
         0 => {}
-        count => report::note(&format!("requests of it that wait and can only be denied now: {count}")),
+        count => {
+            report::note(&format!("requests of it that wait and can only be denied now: {count}"))
+        }
     }
     Ok(Exit::Done)
 }

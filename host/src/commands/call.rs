@@ -75,9 +75,16 @@ fn waits(error: &CallError, who: Option<&Named>, program: &Program) {
     let who = who.map_or_else(|| "USER".to_owned(), Named::to_string);
     let look = program.command(["approvals", "show", id.as_str(), "--as", &who]);
     let help = match (running, input) {
-        (true, _) => "somebody has approved it, and it runs: make the same call again to get its result".to_owned(),
-        (false, true) => format!("`{look}` shows what to type in; afterwards the same call gives its result"),
-        (false, false) => format!("`{look}` shows it and how to decide; afterwards the same call gives its result"),
+        (true, _) => {
+            "somebody has approved it, and it runs: make the same call again to get its result"
+                .to_owned()
+        }
+        (false, true) => {
+            format!("`{look}` shows what to type in; afterwards the same call gives its result")
+        }
+        (false, false) => format!(
+            "`{look}` shows it and how to decide; afterwards the same call gives its result"
+        ),
     };
     report::waiting(&report::chain(error), Some(&help));
 }

@@ -55,9 +55,7 @@ impl<'a> Case<'a> {
     /// Whether the caller may know that there is a tool of this name.
     fn may_know(&self, name: &str) -> bool {
         let local = self.registry.get(name).is_some_and(|entry| entry.origin() == Origin::Local);
-        local
-            || self.caller.actor().is_admin()
-            || decide(self.registry, self.caller, name).allowed
+        local || self.caller.actor().is_admin() || decide(self.registry, self.caller, name).allowed
     }
 
     /// A command that does something about a gate.

@@ -24,7 +24,7 @@ pub(super) fn left_out<'a>(
     providers: &'a [ProviderStatus],
     registry: &'a Registry,
 ) -> impl Iterator<Item = LeftOut<'a>> {
-    let of_provider = |provider: &'a ProviderStatus| {
+    let of_provider = move |provider: &'a ProviderStatus| {
         provider.declared.iter().filter_map(move |tool| {
             let is_own = registry.get(tool.name.as_str()).is_some_and(|entry| {
                 *entry.definition().name() == tool.name && *entry.provider() == provider.id

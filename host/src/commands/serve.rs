@@ -11,9 +11,7 @@ use toolbay_loader::{AUDIT_DELAY, Agent, Toolbay};
 use crate::{
     caller::{CallerError, actor, loadout},
     cli::ServeArgs,
-    commands::{
-        CommandError, Opened, Setup, agent::held_back, suggest_refresh, warn_about_agent,
-    },
+    commands::{CommandError, Opened, Setup, agent::held_back, suggest_refresh, warn_about_agent},
     exit::Exit,
     mcp::{Identity, McpServer, ServeError},
     output::Output,

@@ -130,21 +130,27 @@ fn facts(simulation: &Simulation) -> Facts {
         facts.add(format!("  {reason}"), verdict_word(*verdict));
     }
     facts.add("decision", simulation.decision.to_string());
-    facts.add("arguments", match arguments_ok(simulation) {
-        Some(true) => "accepted",
-        Some(false) => "refused",
-        None => "not looked at",
-    });
+    facts.add(
+        "arguments",
+        match arguments_ok(simulation) {
+            Some(true) => "accepted",
+            Some(false) => "refused",
+            None => "not looked at",
+        },
+    );
     let needs = match (simulation.needs_approval, simulation.needs_input) {
         (true, _) => "somebody's approval, each time",
         (false, true) => "that somebody types something in, each time",
         (false, false) => "nothing else",
     };
     facts.add("needs", needs);
-    facts.add("outcome", match (&simulation.refusal, simulation.verdict) {
-        (Some(error), _) => format!("refused: {}", report::chain(error)),
-        (None, SimulationVerdict::Allow) => "the tool would run".to_owned(),
-        (None, _) => "the call would wait as a request".to_owned(),
-    });
+    facts.add(
+        "outcome",
+        match (&simulation.refusal, simulation.verdict) {
+            (Some(error), _) => format!("refused: {}", report::chain(error)),
+            (None, SimulationVerdict::Allow) => "the tool would run".to_owned(),
+            (None, _) => "the call would wait as a request".to_owned(),
+        },
+    );
     facts
 }

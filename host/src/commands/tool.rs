@@ -40,9 +40,7 @@ pub(super) fn tool(
         ToolAction::Disable { name } => toolbay.switch_tool(name, Switch::Off, &by)?,
         ToolAction::Reset { name } => toolbay.switch_tool(name, Switch::Reset, &by)?,
         ToolAction::Review { name } => toolbay.review_tool(name, &by)?,
-        ToolAction::RequireApproval { name, off } => {
-            toolbay.require_approval(name, !off, &by)?
-        }
+        ToolAction::RequireApproval { name, off } => toolbay.require_approval(name, !off, &by)?,
     };
     let look = Look::at(&toolbay);
     // What was decided about is there, or the decision would have been refused.

@@ -10,9 +10,10 @@ use std::{
 
 use log::LevelFilter;
 use serde::{Deserialize, Deserializer, de};
-use toolbay_loader::{ActorName, ProviderId, ToolName, Visibility};
+use toolbay_loader::{ActorName, Privacy, ProviderId, ToolName, UnknownWord, Visibility};
 
 use super::json::JsonTable;
+use crate::nearest::nearest;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -47,8 +48,11 @@ pub(super) struct LimitsSection {
 #[derive(Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct AuditSection {
+    #[serde(default, deserialize_with = "word")]
+    pub(super) privacy: Option<Privacy>,
     pub(super) max_file_bytes: Option<u64>,
     pub(super) keep: Option<usize>,
+    pub(super) keep_days: Option<u32>,
 }
 
 #[derive(Default, Deserialize)]
@@ -105,6 +109,20 @@ impl From<Level> for LevelFilter {
             Level::Trace => Self::Trace,
         }
     }
+}
+
+/// A word of a fixed set. An error names the one that was perhaps meant.
+fn word<'de, T, D>(deserializer: D) -> Result<Option<T>, D::Error>
+where
+    T: FromStr<Err = UnknownWord>,
+    D: Deserializer<'de>,
+{
+    let word = String::deserialize(deserializer)?;
+    word.parse().map(Some).map_err(|error: UnknownWord| {
+        let near = nearest(error.found(), error.expected().iter().copied());
+        let near = near.map(|near| format!("; did you mean {near:?}?")).unwrap_or_default();
+        de::Error::custom(format_args!("{error}{near}"))
+    })
 }
 
 /// A text that is parsed while the file is read, so that an error knows its line.

@@ -48,8 +48,8 @@ impl Run {
             return false;
         }
         let next = Now::of(&self.identity, &self.id, toolbay);
-        let changed = next.registry.generation() != now.registry.generation()
-            || next.offered != now.offered;
+        let changed =
+            next.registry.generation() != now.registry.generation() || next.offered != now.offered;
         *now = next;
         changed
     }

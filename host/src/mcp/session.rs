@@ -9,13 +9,13 @@ use std::{
 
 use rmcp::service::{QuitReason, ServerInitializeError, ServiceExt};
 use thiserror::Error;
-use toolbay_loader::AccessError;
 use tokio::{
     io::{AsyncRead, AsyncWrite, ReadBuf},
     sync::watch,
     task::JoinError,
     time::{MissedTickBehavior, interval, sleep, timeout},
 };
+use toolbay_loader::AccessError;
 
 use crate::mcp::McpServer;
 

@@ -4,11 +4,7 @@ use std::collections::BTreeSet;
 
 use toolbay_core::{Actor, ProviderId, ToolName};
 
-use super::{
-    Switch, Toolbay,
-    administration::unknown,
-    view::View,
-};
+use super::{Switch, Toolbay, administration::unknown, view::View};
 use crate::access_error::AccessError;
 
 /// A provider with what was decided about it.

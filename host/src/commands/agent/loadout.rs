@@ -3,9 +3,7 @@
 use std::collections::BTreeSet;
 
 use serde::Serialize;
-use toolbay_loader::{
-    Actor, AgentProfile, Loadout, LoadoutChange, ToolName, Toolbay,
-};
+use toolbay_loader::{Actor, AgentProfile, Loadout, LoadoutChange, ToolName, Toolbay};
 
 use super::row::PendingRow;
 use crate::{
@@ -142,7 +140,7 @@ fn json_of<'a>(
 /// The names of one list that the other does not have. Every enabled tool is no list.
 fn difference<'a>(
     one: Option<&'a BTreeSet<ToolName>>,
-    other: Option<&BTreeSet<ToolName>>,
+    other: Option<&'a BTreeSet<ToolName>>,
 ) -> Vec<&'a str> {
     let (Some(one), Some(other)) = (one, other) else { return Vec::new() };
     one.difference(other).map(ToolName::as_str).collect()
@@ -219,11 +217,7 @@ fn entry(name: &ToolName, by_set: Option<&'static str>, toolbay: &Toolbay) -> En
     }
 }
 
-fn show(
-    profile: &AgentProfile,
-    toolbay: &Toolbay,
-    output: &mut Output,
-) -> Result<(), OutputError> {
+fn show(profile: &AgentProfile, toolbay: &Toolbay, output: &mut Output) -> Result<(), OutputError> {
     let name = &profile.name;
     match &profile.loadout {
         None => output.text(&format!("agent {name} has every enabled tool"))?,

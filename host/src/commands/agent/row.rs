@@ -4,16 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 use serde_json::value::RawValue;
-use toolbay_loader::{
-    AgentProfile, PendingLoadout, ToolName, Toolbay, TrustZone,
-};
+use toolbay_loader::{AgentProfile, PendingLoadout, ToolName, Toolbay, TrustZone};
 
 use crate::{
     cli::Fallback,
-    commands::{
-        row::listed,
-        time::timestamp,
-    },
+    commands::{row::listed, time::timestamp},
     output::{Facts, Output, OutputError, Table},
 };
 
@@ -88,7 +83,9 @@ impl<'a> AgentRow<'a> {
             four_eyes: profile.four_eyes,
             visibility: profile.visibility.as_str(),
             groups: profile.groups.as_ref().map(texts),
-            skills: skills.map(|(name, tools)| (name.as_str(), tools.as_ref().map(texts))).collect(),
+            skills: skills
+                .map(|(name, tools)| (name.as_str(), tools.as_ref().map(texts)))
+                .collect(),
             loadout: profile.loadout.as_ref().map(texts),
             pending: profile.pending.as_ref().map(PendingRow::of),
             configured_tools: profile.tool_config.keys().map(ToolName::as_str).collect(),
@@ -137,11 +134,7 @@ fn tools(loadout: Option<&[&str]>) -> String {
     }
 }
 
-pub(super) fn show(
-    row: &AgentRow<'_>,
-    json: bool,
-    output: &mut Output,
-) -> Result<(), OutputError> {
+pub(super) fn show(row: &AgentRow<'_>, json: bool, output: &mut Output) -> Result<(), OutputError> {
     if json {
         return output.json(row);
     }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use toolbay_loader::{AgentProfile, GroupName, Toolbay, ToolName};
+use toolbay_loader::{AgentProfile, GroupName, ToolName, Toolbay};
 
 use crate::{
     cli::{Fallback, SettingsArgs, Skill, ToolSetting},

@@ -56,12 +56,12 @@ mod tests {
     #[test]
     fn each_field_says_what_it_takes() {
         let schema = Schema::parse(
-            r#"{"type": "object", "required": ["size", "code"], "properties": {
+            r##"{"type": "object", "required": ["size", "code"], "properties": {
                 "code": {"type": "string", "description": "From the letter."},
                 "note": {"type": ["string", "null"]},
                 "size": {"enum": ["s", 2]},
                 "when": {"$ref": "#/$defs/When"}
-            }}"#,
+            }}"##,
         );
         let field = |name: &str, takes: &str, required, description: Option<&str>| Field {
             name: name.to_owned(),

@@ -57,7 +57,8 @@ fn choose(id: ApprovalId, ids: &[&ApprovalId]) -> Result<ApprovalId, RequestIdEr
     if ids.contains(&&id) {
         return Ok(id);
     }
-    let begin: Vec<_> = ids.iter().filter(|known| known.as_str().starts_with(id.as_str())).collect();
+    let begin: Vec<_> =
+        ids.iter().filter(|known| known.as_str().starts_with(id.as_str())).collect();
     let found = || id.to_string();
     match begin.as_slice() {
         [] => Ok(id),

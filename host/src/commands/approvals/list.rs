@@ -38,17 +38,18 @@ pub(super) fn list(
     for problem in &problems {
         report::warning(problem);
     }
-    let exit = if problems.is_empty() { Exit::Done } else { Exit::Unavailable };
+    let readable = problems.is_empty();
+    let nothing = requests.is_empty();
     if json {
         let requests = requests.iter().map(RequestRow::from).collect();
         output.json(&ListJson { requests, problems })?;
     } else {
         show(&requests, output)?;
     }
-    if requests.is_empty() && problems.is_empty() && !json {
+    if nothing && readable && !json {
         report::note(if all { "there are no requests" } else { "nothing waits for a person" });
     }
-    Ok(exit)
+    Ok(if readable { Exit::Done } else { Exit::Unavailable })
 }
 
 fn show(requests: &[StoredRequest], output: &mut Output) -> Result<(), OutputError> {

@@ -1,7 +1,7 @@
 //! `toolbay approvals show`: what a request would do, and the command lines that decide about exactly that.
 
 use serde::Serialize;
-use serde_json::{Value, value::RawValue};
+use serde_json::value::RawValue;
 use toolbay_loader::{
     Actor, ApprovalError, ApprovalId, CallResult, Decider, Need, PendingCall, PendingRequest,
     Preview, ReplyStatus, RequestState, Settled, StoredRequest, Toolbay,
@@ -19,6 +19,7 @@ use crate::{
         time::{ago, ahead, now},
     },
     exit::Exit,
+    json_text::lay_out,
     output::{Facts, Output, OutputError, visible},
     program::Program,
 };
@@ -60,9 +61,13 @@ struct CallRow<'a> {
 #[derive(Serialize)]
 #[serde(tag = "state", rename_all = "snake_case")]
 enum PreviewRow<'a> {
-    Lines { lines: &'a [String] },
+    Lines {
+        lines: &'a [String],
+    },
     None,
-    Failed { class: &'a str },
+    Failed {
+        class: &'a str,
+    },
     /// The viewer may not read what the call is about.
     Withheld,
 }
@@ -163,7 +168,9 @@ fn commands(
     let deny = Some(command("deny", &[]));
     match &stored.request.need {
         _ if !releases => CommandsRow { deny, ..CommandsRow::default() },
-        Need::Approval => CommandsRow { approve: Some(command("approve", &[])), submit: None, deny },
+        Need::Approval => {
+            CommandsRow { approve: Some(command("approve", &[])), submit: None, deny }
+        }
         Need::Input { schema, .. } => {
             let fields = fields(schema).into_iter().filter(|field| field.required);
             let pairs: Vec<String> = fields.map(|field| format!("{}=...", field.name)).collect();
@@ -244,7 +251,10 @@ fn print(
     for field in row.input.iter().flat_map(|input| &input.fields) {
         let optional = if field.required { "" } else { ", optional" };
         let description = field.description.as_deref().unwrap_or_default();
-        facts.add(format!("field {}", field.name), format!("{}{optional}\n{description}", field.takes));
+        facts.add(
+            format!("field {}", field.name),
+            format!("{}{optional}\n{description}", field.takes),
+        );
     }
     facts.add("digest", &row.digest);
     if let Some(obstacle) = &row.obstacle {
@@ -274,8 +284,7 @@ fn state(row: &ShowJson<'_>, stored: &StoredRequest, now: std::time::Duration) -
 
 /// The arguments, laid out and cut.
 fn arguments(text: &str) -> String {
-    let laid_out = serde_json::from_str::<Value>(text);
-    let text = laid_out.map_or_else(|_| text.to_owned(), |value| format!("{value:#}"));
+    let text = lay_out(text);
     let cut = |line: &str| match line.char_indices().nth(MAX_LINE_CHARACTERS) {
         Some((at, _)) => format!("{} [cut; --json has all of it]", &line[..at]),
         None => line.to_owned(),

@@ -109,7 +109,8 @@ fn configured(case: &Case<'_>, entry: &Entry, verdict: Verdict) -> (String, Vec<
         };
         return (fact, Vec::new());
     }
-    let profile = case.opened.toolbay.agent(name).unwrap_or_else(|_| AgentProfile::new(name.clone()));
+    let profile =
+        case.opened.toolbay.agent(name).unwrap_or_else(|_| AgentProfile::new(name.clone()));
     let found = [
         out_of_loadout(case, entry, agent, &profile),
         out_of_skills(case, entry, agent, &profile),
@@ -225,7 +226,8 @@ fn zone(case: &Case<'_>, entry: &Entry, verdict: Verdict) -> (String, Vec<Remedy
     match verdict {
         Verdict::Passed => (format!("its data is of class {class}, and {bound}"), Vec::new()),
         Verdict::Observed => {
-            let fact = format!("its data is of class {class}, though {bound}: that is only recorded");
+            let fact =
+                format!("its data is of class {class}, though {bound}: that is only recorded");
             (fact, Vec::new())
         }
         Verdict::Failed => {

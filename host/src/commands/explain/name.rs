@@ -42,7 +42,10 @@ impl Name {
             );
             return Self {
                 state: "not_listed",
-                fact: format!("provider {id} {} declares it and does not list it now", provider.version),
+                fact: format!(
+                    "provider {id} {} declares it and does not list it now",
+                    provider.version
+                ),
                 nearest: Vec::new(),
                 remedies: vec![Remedy::command(text, refresh())],
             };
@@ -92,7 +95,9 @@ pub(super) fn collisions(case: &Case<'_>) -> Vec<String> {
     let providers = case.opened.toolbay.providers();
     let taken = left_out(&providers, case.registry)
         .filter(|out| out.absence == Absence::NameTaken && out.tool.name.as_str() == asked)
-        .map(|out| format!("provider {} has a tool of this name, too, which is left out", out.provider.id));
+        .map(|out| {
+            format!("provider {} has a tool of this name, too, which is left out", out.provider.id)
+        });
     let not_led = case.registry.iter().filter(|entry| {
         let claims = entry.definition().aliases().iter().any(|alias| alias.as_str() == asked);
         claims && !entry.names().any(|name| name.as_str() == asked)

@@ -130,7 +130,10 @@ fn deciders(case: &Case<'_>, entry: &Entry) -> String {
             (Actor::User { name, .. }, None) => who.push(format!("{name}, who asks")),
             (_, Some(agent)) => {
                 let who = who.join(", ");
-                return format!("{who}; nobody approves their own call, for agent {} needs two", agent.name);
+                return format!(
+                    "{who}; nobody approves their own call, for agent {} needs two",
+                    agent.name
+                );
             }
             _ => {}
         }

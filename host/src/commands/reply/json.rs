@@ -65,7 +65,8 @@ impl<'a> From<&'a Reply> for ReplyJson<'a> {
             write: reply.write().map(WriteJson::from),
             completeness: match reply.completeness() {
                 Completeness::Unstated => None,
-                completeness => Some(completeness.as_str()),
+                Completeness::Complete => Some("complete"),
+                Completeness::Partial => Some("partial"),
             },
         }
     }

@@ -46,7 +46,8 @@ pub(super) fn decided(
     };
     output.text(&format!("{}: {}{approval}", row.name, state(row)))?;
     // Who has just switched it off knows how to switch it on.
-    let others = row.off_by.iter().filter(|cause| !matches!(cause, OffBy::Decision | OffBy::Default));
+    let others =
+        row.off_by.iter().filter(|cause| !matches!(cause, OffBy::Decision | OffBy::Default));
     for cause in others {
         if let Some(command) = row.entry.and_then(|entry| cause.remedy(entry, program)) {
             report::note(&format!("it is {}: `{command}`", cause.words()));
@@ -85,10 +86,13 @@ pub(super) fn tool(row: &ToolRow<'_>, output: &mut Output) -> Result<(), OutputE
         facts.add("  review", review);
     }
     facts.add("approval", approval(row));
-    facts.add("input", match row.input.as_slice() {
-        [] => "none".to_owned(),
-        input => format!("a person types in {}", input.join(", ")),
-    });
+    facts.add(
+        "input",
+        match row.input.as_slice() {
+            [] => "none".to_owned(),
+            input => format!("a person types in {}", input.join(", ")),
+        },
+    );
     let declared = &row.declarations;
     facts.add("effect", effect_words(declared.effect, false));
     facts.add("data class", declared.data_class);
