@@ -4,6 +4,8 @@
 //! or of another release allows nothing until a person has looked at it, and no update writes over it.
 
 mod format;
+#[cfg(test)]
+mod killed;
 
 use std::{collections::BTreeMap, path::PathBuf};
 
@@ -13,7 +15,7 @@ use toolbay_core::{Access, AgentName, AgentProfile, ProviderId, ToolName};
 use crate::{
     error::AccessFileError,
     inspect::FileIdentity,
-    lock_file,
+    lock_file::Lock,
     sealed_file::{Form, Keep, SealedError, SealedFile},
     store::private_dir,
 };
@@ -120,7 +122,7 @@ impl AccessFile {
         let io = |path| move |source| AccessFileError::Io { path, source };
         private_dir(self.0.folder()).map_err(io(self.0.folder().to_owned()))?;
         let lock = self.0.beside("lock");
-        let _lock = lock_file::wait(&lock).map_err(io(lock.clone()))?;
+        let _lock = Lock::wait(&lock).map_err(io(lock.clone()))?;
 
         let Reading { contents: old, problem, found } = self.read();
         if let Some(problem) = problem {

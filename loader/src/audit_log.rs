@@ -9,6 +9,7 @@ mod content;
 mod file;
 pub(crate) mod folder;
 mod line;
+pub(crate) mod lock;
 mod pending;
 mod retention;
 #[cfg(test)]

@@ -58,13 +58,12 @@ mod sealed_file;
 
 #[cfg_attr(not(test), expect(dead_code, reason = "no decision is kept yet"))]
 mod access_file;
+mod approval_store;
 mod registry_file;
 
 mod audit_log;
 mod audit_query;
 mod clock;
-
-mod approval_store;
 
 mod access_error;
 mod config;

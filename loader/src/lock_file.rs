@@ -1,22 +1,45 @@
 //! Locks between processes, each a file that the system unlocks when whoever holds it ends, however that happens.
 
 use std::{
-    fs::{File, OpenOptions},
+    fs::{File, OpenOptions, TryLockError},
     io,
     os::unix::fs::OpenOptionsExt,
     path::Path,
 };
 
-/// Waits for the lock. It is held until the file is dropped.
-pub(crate) fn wait(path: &Path) -> io::Result<File> {
-    let file = open(path)?;
-    loop {
-        match file.lock() {
-            Ok(()) => return Ok(file),
-            // A signal whose handler does not let the system go on waiting.
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(error),
+/// A lock that is held until this is dropped. Threads exclude each other by it as processes do.
+#[derive(Debug)]
+pub(crate) struct Lock(File);
+
+impl Lock {
+    /// Waits for the lock.
+    pub(crate) fn wait(path: &Path) -> io::Result<Self> {
+        let file = open(path)?;
+        loop {
+            match file.lock() {
+                Ok(()) => return Ok(Self(file)),
+                // A signal whose handler does not let the system go on waiting.
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
         }
+    }
+
+    /// Takes the lock, unless somebody else has it.
+    pub(crate) fn try_take(path: &Path) -> io::Result<Option<Self>> {
+        let file = open(path)?;
+        match file.try_lock() {
+            Ok(()) => Ok(Some(Self(file))),
+            Err(TryLockError::WouldBlock) => Ok(None),
+            Err(TryLockError::Error(error)) => Err(error),
+        }
+    }
+}
+
+impl Drop for Lock {
+    fn drop(&mut self) {
+        // Closing the file would leave the lock with a child process that another thread is just starting.
+        let _ = self.0.unlock();
     }
 }
 

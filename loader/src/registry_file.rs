@@ -12,7 +12,7 @@ use std::path::PathBuf;
 use crate::{
     error::RegistryFileError,
     inspect::FileIdentity,
-    lock_file,
+    lock_file::Lock,
     provider::Registered,
     sealed_file::{Form, Keep, SealedError, SealedFile},
     store::private_dir,
@@ -89,7 +89,7 @@ impl RegistryFile {
         let io = |path| move |source| RegistryFileError::Io { path, source };
         private_dir(self.0.folder()).map_err(io(self.0.folder().to_owned()))?;
         let lock = self.0.beside("lock");
-        let _lock = lock_file::wait(&lock).map_err(io(lock.clone()))?;
+        let _lock = Lock::wait(&lock).map_err(io(lock.clone()))?;
 
         let reading = self.read();
         let mut contents = Contents { generation: reading.contents.generation, providers };

@@ -8,34 +8,37 @@ use std::{
 };
 
 use super::{
-    folder::{CURRENT, is_at, numbered, rotated, waiting},
+    folder::{CURRENT, numbered, rotated},
+    lock::{FolderLock, is_at},
     retention,
 };
 use crate::{config::AuditConfig, store::sync_dir};
-
-/// How often another process may rotate the log between two looks at it. Where a file system has no stable numbers for its files, it
-/// looks as if that happened each time.
-const TRIES: usize = 16;
 
 /// The current file.
 pub(super) struct LogFile {
     folder: PathBuf,
     path: PathBuf,
     config: AuditConfig,
+    lock: FolderLock,
     file: File,
     /// Whether the file's name outlives a crash.
     name_is_durable: bool,
 }
 
-/// The current file while no other process writes to it.
+/// The log while nobody else writes to it.
 struct Locked<'a>(&'a mut LogFile);
 
 impl LogFile {
     pub(super) fn open(folder: &Path, config: AuditConfig) -> io::Result<Self> {
         let path = folder.join(CURRENT);
-        let file = open_for_appending(&path)?;
-        let mut log =
-            Self { folder: folder.to_owned(), path, config, file, name_is_durable: false };
+        let mut log = Self {
+            lock: FolderLock::open(folder)?,
+            file: open_for_appending(&path)?,
+            folder: folder.to_owned(),
+            path,
+            config,
+            name_is_durable: false,
+        };
         if log.config.keep_days > 0 {
             let locked = log.lock()?;
             retention::expire(&locked.0.folder, locked.0.config.keep_days);
@@ -76,19 +79,15 @@ impl LogFile {
         self.lock()
     }
 
+    /// Takes the lock, and looks whether another process has rotated the log: then the path is another file by now.
     fn lock(&mut self) -> io::Result<Locked<'_>> {
-        for _ in 0..TRIES {
-            waiting(|| self.file.lock())?;
-            if is_at(&self.file, &self.path)? {
-                return Ok(Locked(self));
-            }
-            // Another process has rotated the log: the path is another file by now.
-            let _ = self.file.unlock();
-            self.file = open_for_appending(&self.path)?;
-            self.name_is_durable = false;
+        self.lock.take()?;
+        let locked = Locked(self);
+        if !is_at(&locked.0.file, &locked.0.path)? {
+            locked.0.file = open_for_appending(&locked.0.path)?;
+            locked.0.name_is_durable = false;
         }
-        waiting(|| self.file.lock())?;
-        Ok(Locked(self))
+        Ok(locked)
     }
 }
 
@@ -157,7 +156,7 @@ impl Locked<'_> {
         Ok(())
     }
 
-    /// Renames `audit.jsonl` to `audit.1.jsonl` and so on, unless another process has just done so. The lock is of no use afterwards.
+    /// Renames `audit.jsonl` to `audit.1.jsonl` and so on, unless another process has just done so.
     fn rotate(&mut self) -> io::Result<()> {
         if self.len()?.is_none_or(|len| len < self.0.config.max_file_len) {
             return Ok(());
@@ -182,8 +181,7 @@ impl Locked<'_> {
 
 impl Drop for Locked<'_> {
     fn drop(&mut self) {
-        // Closing the file would not do, where a plugin has forked and its child has the file too.
-        let _ = self.0.file.unlock();
+        self.0.lock.give_back();
     }
 }
 

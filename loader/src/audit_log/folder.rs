@@ -1,12 +1,7 @@
-//! Which files of a folder are the audit log, and the lock that their writers share.
-//!
-//! Whoever holds the lock of the file that has the name [`CURRENT`] may append to it, cut off what it has appended, and rename or
-//! remove the files that it has rotated to. A lock of a file that no longer has the name is worth nothing.
+//! Which files of a folder are the audit log.
 
 use std::{
-    fs::{self, File},
-    io,
-    os::unix::fs::MetadataExt,
+    fs, io,
     path::{Path, PathBuf},
 };
 
@@ -36,23 +31,6 @@ fn number(name: &str) -> Option<usize> {
     let digits = name.strip_prefix("audit.")?.strip_suffix(".jsonl")?;
     let plain = digits.bytes().all(|byte| byte.is_ascii_digit()) && !digits.starts_with('0');
     digits.parse().ok().filter(|_| plain)
-}
-
-/// Whether the path leads to this open file.
-pub(crate) fn is_at(file: &File, path: &Path) -> io::Result<bool> {
-    let here = file.metadata()?;
-    let there = fs::metadata(path);
-    Ok(there.is_ok_and(|there| (there.dev(), there.ino()) == (here.dev(), here.ino())))
-}
-
-/// Waits for a lock, through signals.
-pub(crate) fn waiting(lock: impl Fn() -> io::Result<()>) -> io::Result<()> {
-    loop {
-        match lock() {
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            result => return result,
-        }
-    }
 }
 
 #[cfg(test)]

@@ -146,7 +146,7 @@ fn unwilling(what: &str) -> (Home, AuditLog) {
         "a folder in its place" => fs::create_dir(home.current()).unwrap(),
         "a device that keeps nothing" => symlink("/dev/null", home.current()).unwrap(),
         "no folder" => {
-            fs::remove_dir(home.folder()).unwrap();
+            fs::remove_dir_all(home.folder()).unwrap();
             fs::write(home.folder(), "a file").unwrap();
         }
         other => panic!("{other}"),
@@ -227,10 +227,12 @@ fn in_order(tools: &[Value]) -> [usize; 4] {
     next
 }
 
+/// The names of the files but for the lock.
 fn names(folder: &Path) -> Vec<String> {
     let entries = fs::read_dir(folder).unwrap();
     let mut names: Vec<_> =
         entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    names.retain(|name| name != "audit.lock");
     names.sort();
     names
 }

@@ -10,13 +10,13 @@ use std::{
 use thiserror::Error;
 
 use super::{entry::AuditEntry, filter::AuditFilter};
-use crate::audit_log::folder::{CURRENT, FOLDER, is_at, numbered, rotated, waiting};
+use crate::audit_log::{
+    folder::{CURRENT, FOLDER, numbered, rotated},
+    lock::SharedLock,
+};
 
 /// The most bytes of a line, several times what the longest record has. A longer one is damaged, and is never in memory as a whole.
 const MAX_LINE: u64 = 1024 * 1024;
-
-/// How often the log may be rotated between two looks at it.
-const TRIES: usize = 16;
 
 /// The audit log as it is at one moment. It can be read while others write: what they add later is not seen, and files that are renamed
 /// or removed meanwhile are read all the same.
@@ -81,27 +81,20 @@ impl AuditTrail {
     /// [`AuditReadError`] where its files can't be opened.
     pub fn open(home: &Path) -> Result<Self, AuditReadError> {
         let folder = home.join(FOLDER);
-        let path = folder.join(CURRENT);
-        let current = open_locked(&path).map_err(failed(&path))?;
-        // As long as the current file is locked nobody renames the others.
+        let _lock = SharedLock::take(&folder);
         let numbers = match rotated(&folder) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
             numbers => numbers.map_err(failed(&folder))?,
         };
+        let rotated = numbers.into_iter().rev().map(|number| numbered(&folder, number));
         let mut files = Vec::new();
-        for number in numbers.into_iter().rev() {
-            let path = numbered(&folder, number);
-            match File::open(&path) {
-                Ok(file) => files.push(LogPart::new(path, file)?),
-                // It was too old, or somebody has taken it away.
+        for path in rotated.chain([folder.join(CURRENT)]) {
+            match LogPart::open(&path) {
+                Ok(part) => files.push(part),
+                // There is none yet, or somebody has taken it away.
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {}
                 Err(error) => return Err(failed(&path)(error)),
             }
-        }
-        if let Some(file) = current {
-            let current = LogPart::new(path, file)?;
-            let _ = current.file.unlock();
-            files.push(current);
         }
         Ok(Self { folder, files })
     }
@@ -153,29 +146,10 @@ impl AuditTrail {
 }
 
 impl LogPart {
-    fn new(path: PathBuf, file: File) -> Result<Self, AuditReadError> {
-        match file.metadata() {
-            Ok(metadata) => Ok(Self { path, file, len: metadata.len() }),
-            Err(error) => Err(failed(&path)(error)),
-        }
-    }
-}
-
-/// The current file while nobody writes to it, so that its last line is a whole one. Where the file system knows no locks, it is read as
-/// it is. `None` where there is none.
-fn open_locked(path: &Path) -> io::Result<Option<File>> {
-    let mut tries = 0;
-    loop {
-        let file = match File::open(path) {
-            Ok(file) => file,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-            Err(error) => return Err(error),
-        };
-        let locked = waiting(|| file.lock_shared()).is_ok();
-        tries += 1;
-        if !locked || tries == TRIES || is_at(&file, path)? {
-            return Ok(Some(file));
-        }
+    fn open(path: &Path) -> io::Result<Self> {
+        let file = File::open(path)?;
+        let len = file.metadata()?.len();
+        Ok(Self { path: path.to_owned(), file, len })
     }
 }
 
