@@ -142,12 +142,12 @@ mod tests {
     use super::*;
 
     fn people() -> People {
-        let mut people = People::default();
-        people.admins = ["ada".parse().unwrap()].into();
-        people.approvers = ["bo".parse().unwrap()].into();
         let scopes = vec!["approve".to_owned()];
-        people.services = [("indexer".parse().unwrap(), scopes)].into();
-        people
+        People {
+            admins: ["ada".parse().unwrap()].into(),
+            approvers: ["bo".parse().unwrap()].into(),
+            services: [("indexer".parse().unwrap(), scopes)].into(),
+        }
     }
 
     fn named(text: &str) -> Named {

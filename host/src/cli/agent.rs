@@ -3,7 +3,7 @@
 use std::{collections::BTreeSet, str::FromStr};
 
 use clap::{
-    Args, Subcommand,
+    ArgGroup, Args, Subcommand,
     builder::{PossibleValuesParser, TypedValueParser},
 };
 use serde_json::{Value, value::RawValue};
@@ -36,6 +36,7 @@ pub(crate) enum AgentAction {
         config_values: bool,
     },
     /// Change what is named of an agent; everything else stays
+    #[command(group = ArgGroup::new("what").required(true).multiple(true).args(SettingsArgs::NAMES))]
     Set(SettingsArgs),
     /// Remove an agent: who works as it can use nothing from then on
     Delete {
@@ -44,6 +45,24 @@ pub(crate) enum AgentAction {
     },
     /// Show an agent's loadout, change it as a whole, or review a change
     Loadout(LoadoutArgs),
+}
+
+impl SettingsArgs {
+    /// What can be named of an agent.
+    const NAMES: [&str; 12] = [
+        "zone",
+        "fallback",
+        "no_fallback",
+        "enforcement",
+        "four_eyes",
+        "groups",
+        "any_group",
+        "visibility",
+        "skill",
+        "no_skill",
+        "config",
+        "no_config",
+    ];
 }
 
 /// What is decided about an agent. What is not named stays, or is as for every new agent.
@@ -90,6 +109,7 @@ pub(crate) struct SettingsArgs {
 }
 
 #[derive(Debug, Args)]
+#[command(group = ArgGroup::new("part").multiple(true))]
 pub(crate) struct LoadoutArgs {
     /// The name of the agent
     pub(crate) name: AgentName,

@@ -159,7 +159,8 @@ fn show(rows: &[ToolRow<'_>], all: bool, output: &mut Output) -> Result<(), Comm
 fn registered<'a>(entry: &'a Arc<Entry>, caller: &Caller, all: bool) -> Option<ToolRow<'a>> {
     let decision = Decision::of(entry, caller);
     let may_know = caller.actor().is_admin() || entry.origin() == Origin::Local;
-    if !decision.allowed && !(all && may_know) {
+    let is_shown = decision.allowed || all && may_know;
+    if !is_shown {
         return None;
     }
     let definition = entry.definition();

@@ -56,7 +56,7 @@ pub(super) fn loadout(
     json: bool,
     output: &mut Output,
 ) -> Result<Exit, CommandError> {
-    let Opened { toolbay, program, .. } = opened;
+    let Opened { toolbay, people, program } = opened;
     let change = change(&args, by, toolbay)?;
     let profile = toolbay.agent(&args.name)?;
     if json {
@@ -64,11 +64,14 @@ pub(super) fn loadout(
     } else {
         show(&profile, toolbay, output)?;
     }
-    if change == Some(LoadoutChange::Pending) {
-        let words = ["agent", "loadout", args.name.as_str(), "--approve", "--as", "ADMIN"];
-        let command = program.command(words);
+    if let Some(pending) = &profile.pending {
+        let others = people.admins.iter().map(|admin| admin.as_str());
+        let other = others.into_iter().find(|name| format!("user:{name}") != pending.by);
+        let review = ["agent", "loadout", args.name.as_str(), "--approve", "--as"];
+        let command = program.command(review.into_iter().chain([other.unwrap_or("ADMIN")]));
         report::note(&format!(
-            "the agent is shared: the change waits until another administrator approves it, `{command}`"
+            "what {} proposes waits until another administrator approves it: `{command}`",
+            pending.by
         ));
     }
     Ok(Exit::Done)
