@@ -90,8 +90,8 @@ pub use crate::{
     rejection::{Reason as RejectionReason, Rejection, Stage},
     store::{ContentHash, NotAHash, Store},
     toolbay::{
-        ChangedTool, GroupState, Loadout, LoadoutChange, ProviderStatus, RefreshReport, Switch,
-        ToolState, Toolbay,
+        ChangedTool, GroupState, Loadout, LoadoutChange, ProviderState, ProviderStatus,
+        RefreshReport, Switch, ToolState, Toolbay,
     },
     verify::{DeclaredTool, Verified, problems, verify},
 };
