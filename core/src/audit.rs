@@ -229,6 +229,17 @@ impl Outcome {
             Err(CallError::Suspension { .. }) => Self::Unavailable,
         }
     }
+
+    /// How a call ended that gave an error of this [code](CallError::code); `None` where it was not run.
+    pub(crate) fn of_code(code: &str) -> Option<Self> {
+        match code {
+            "fault" | "malformed_reply" => Some(Self::Fault),
+            "unavailable" => Some(Self::Unavailable),
+            "cancelled" => Some(Self::Cancelled),
+            "deadline_exceeded" => Some(Self::TimedOut),
+            _ => None,
+        }
+    }
 }
 
 impl fmt::Display for Outcome {
@@ -355,8 +366,13 @@ impl<'a> AuditScope<'a> {
         self.end(result);
     }
 
-    /// The call was not made: this is what it gave when it was approved.
-    pub(crate) fn delivered(mut self, result: &Result<Reply, CallError>) {
+    /// The call was not made: this is what it gave when it was approved, as this request.
+    pub(crate) fn delivered(
+        mut self,
+        result: &Result<Reply, CallError>,
+        request: Option<&ApprovalId>,
+    ) {
+        self.approval = request.cloned();
         self.outcome = match result {
             Ok(_) => Outcome::Delivered,
             Err(_) => Outcome::of(result.as_ref()),
@@ -366,6 +382,7 @@ impl<'a> AuditScope<'a> {
 
     fn end(&mut self, result: &Result<Reply, CallError>) {
         if let Err(error) = result {
+            // What a gate observed of the call stands, whatever else became of it.
             if let Some(reason) = error.reason() {
                 self.reason = Some(reason);
                 self.observed_only = false;

@@ -77,7 +77,7 @@ vocabulary! {
 }
 
 /// Where the code of a tool comes from. The host stamps it; no provider can claim it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub enum Origin {
     /// The host's own code, or a plugin's.
     #[default]

@@ -133,6 +133,7 @@ impl fmt::Display for Decision {
 pub(crate) struct Authorized<'a> {
     entry: &'a Entry,
     request: &'a CallRequest<'a>,
+    observed: Option<Reason>,
 }
 
 impl<'a> Authorized<'a> {
@@ -142,6 +143,11 @@ impl<'a> Authorized<'a> {
 
     pub(crate) fn request(&self) -> &'a CallRequest<'a> {
         self.request
+    }
+
+    /// The gate that would have refused it, but only observes.
+    pub(crate) fn observed(&self) -> Option<Reason> {
+        self.observed
     }
 }
 
@@ -223,20 +229,20 @@ pub fn axes(registry: &Registry, caller: &Caller, name: &str) -> Vec<(Reason, Ve
     }
 }
 
-/// Lets a request through to the tool that the registry has under the requested name, if it has one, and says which gate only
-/// observed.
+/// Lets a request through to the tool that the registry has under the requested name, if it has one.
 ///
 /// Not public, so that no request comes to a tool but through a [`Pipeline`](crate::Pipeline), with its approval and its record.
 pub(crate) fn authorize<'a>(
     entry: Option<&'a Entry>,
     request: &'a CallRequest<'a>,
-) -> Result<(Authorized<'a>, Option<Reason>), Reason> {
+) -> Result<Authorized<'a>, Reason> {
     let entry = entry.ok_or(Reason::NotRegistered)?;
-    match first(entry, request.caller()) {
-        None => Ok((Authorized { entry, request }, None)),
-        Some((reason, Verdict::Observed)) => Ok((Authorized { entry, request }, Some(reason))),
-        Some((reason, _)) => Err(reason),
-    }
+    let observed = match first(entry, request.caller()) {
+        None => None,
+        Some((reason, Verdict::Observed)) => Some(reason),
+        Some((reason, _)) => return Err(reason),
+    };
+    Ok(Authorized { entry, request, observed })
 }
 
 /// The tools that the caller may use, in the order of the registry.

@@ -15,7 +15,8 @@ pub struct PastCall {
     pub target: Option<WriteTarget>,
 }
 
-/// The calls of one run, in the order in which they ended. The pipeline adds to it.
+/// The calls of one run, in the order in which they ended. The pipeline adds to it: a call when it has run, and one that ran because
+/// somebody approved it when its outcome is handed out.
 ///
 /// A history that could not be restored is incomplete for good: a rule that needs one then refuses every call.
 ///

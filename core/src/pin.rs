@@ -3,7 +3,6 @@
 use std::fmt;
 
 use crate::{
-    agent_loop::loop_budget,
     declaration::{Declarations, Origin},
     definition::ToolDefinition,
     excerpt::excerpt,
@@ -63,8 +62,8 @@ impl Pin {
     /// Everything in which the tool differs from what was pinned.
     ///
     /// It is wider with a heavier effect, a higher class of data, other groups, a wider egress, fewer conditions or more repetitions;
-    /// with any other schema, since no rule tells the wider of two; and with any other description of a tool that writes, for the
-    /// description is what makes a model call it.
+    /// with any other schema or input, since no rule tells the wider of two; and with any other description of a tool that writes, for
+    /// the description is what makes a model call it.
     pub fn changes(&self, tool: &ToolDefinition) -> Vec<Change> {
         let (old, new) = (&self.declarations, tool.declarations());
         let writes = old.effect.is_write() || new.effect.is_write();
@@ -82,8 +81,10 @@ impl Pin {
         changes.add("group", &named(&old.group), &named(&new.group), true);
         changes.add("egress", &old.egress, &new.egress, new.egress > old.egress);
         changes.add("kind", &old.kind, &new.kind, false);
-        let (before, after) = (loop_budget(old), loop_budget(new));
-        changes.add("loop budget", &before, &after, after > before);
+        // Without a budget of its own, a tool may be repeated as often as its kind allows, which is never less.
+        let repeats = |declared: &Declarations| declared.loop_budget.map_or(u16::MAX, u16::from);
+        let more = repeats(new) > repeats(old);
+        changes.add("loop budget", &budget(old), &budget(new), more);
         changes.add("requires admin", &old.requires_admin, &new.requires_admin, old.requires_admin);
         changes.add(
             "enabled by default",
@@ -118,6 +119,10 @@ impl Changes {
 
 fn named(name: &Option<impl fmt::Display>) -> String {
     name.as_ref().map_or_else(|| "none".to_owned(), ToString::to_string)
+}
+
+fn budget(declarations: &Declarations) -> String {
+    named(&declarations.loop_budget)
 }
 
 fn input(declarations: &Declarations) -> &str {

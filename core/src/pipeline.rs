@@ -1,6 +1,9 @@
 //! The one way from a request to a reply.
 
+mod claimed;
 mod decide;
+mod fresh;
+mod permitted;
 mod run;
 mod show;
 mod simulate;
@@ -8,6 +11,7 @@ mod suspend;
 
 use std::{sync::Arc, time::Duration};
 
+use self::suspend::Answers;
 pub use self::{
     decide::Decided,
     simulate::{Simulation, SimulationVerdict},
@@ -105,11 +109,10 @@ impl Pipeline {
                 result
             }
             Ok(waiting) => {
-                let (mut results, id) = self.ask(vec![waiting]);
+                let Answers { request: asked, mut results } = self.ask(&[waiting]);
                 let result = results.pop();
                 let result = result.unwrap_or_else(|| Err(not_registered(request, &registry)));
-                id.iter().for_each(|id| audit.approved(id));
-                audit.delivered(&result);
+                audit.delivered(&result, asked.as_ref());
                 result
             }
             Err(error) => {
@@ -121,7 +124,8 @@ impl Pipeline {
     }
 
     /// Executes the calls of one turn of a model, in their order, with one result for each. Where any of them needs a person, none of
-    /// them runs before a decision, and one decision covers them all; only those that are refused anyway are refused at once.
+    /// them runs before a decision, and one decision covers them all; only those that are refused anyway are refused at once. Each call is
+    /// judged once more before it runs, now that those before it belong to the history of the run.
     pub fn turn(&self, requests: &[CallRequest<'_>]) -> Vec<Result<Reply, CallError>> {
         let registry = self.registry.load();
         let mut scopes: Vec<_> =
@@ -139,24 +143,25 @@ impl Pipeline {
             }
         }
         let ready = admitted.iter().all(|call| matches!(call, Admitted::Ready(_)));
-        let (asked, id) = if ready { Default::default() } else { self.ask(admitted.clone()) };
-        let mut asked = asked.into_iter();
-        let mut admitted = admitted.into_iter();
+        let answers = (!ready).then(|| self.ask(&admitted));
+        let Answers { request: asked, results: answers } = answers.unwrap_or_default();
+        let mut answers = answers.into_iter();
+        let mut admitted = admitted.into_iter().enumerate();
         let end = |(result, scope): (&mut Option<_>, &mut Option<AuditScope<'_>>)| {
             let Some(mut audit) = scope.take() else { return };
             match (&result, ready) {
                 (Some(refused), _) => audit.close(refused),
                 (None, true) => {
-                    if let Some(Admitted::Ready(call)) = admitted.next() {
-                        let ran = self.run(&call, None, &mut audit);
+                    if let Some((at, Admitted::Ready(call))) = admitted.next() {
+                        let judged = if at > 0 { self.judge(&call) } else { Ok(()) };
+                        let ran = judged.and_then(|()| self.run(&call, None, &mut audit));
                         audit.close(&ran);
                         *result = Some(ran);
                     }
                 }
                 (None, false) => {
-                    if let Some(answer) = asked.next() {
-                        id.iter().for_each(|id| audit.approved(id));
-                        audit.delivered(&answer);
+                    if let Some(answer) = answers.next() {
+                        audit.delivered(&answer, asked.as_ref());
                         *result = Some(answer);
                     }
                 }
@@ -182,9 +187,9 @@ impl Pipeline {
         if let Some(entry) = entry {
             audit.found(entry);
         }
-        let (authorized, observed) = gate::authorize(entry, request)
+        let authorized = gate::authorize(entry, request)
             .map_err(|reason| denied(reason, entry, request, registry))?;
-        audit.observed(observed);
+        audit.observed(authorized.observed());
         self.check(authorized)
     }
 

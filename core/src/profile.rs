@@ -138,21 +138,31 @@ pub fn skills_allow<'a>(
     })
 }
 
-/// A loadout with each set of tools that it has a part of, or without the set where agents of this visibility may not have it.
+/// A loadout with each set of tools that it has a part of, but without the tools of sets that agents of this visibility may not have. The
+/// order of the sets changes nothing.
 fn expand(
     loadout: &BTreeSet<ToolName>,
     visibility: Visibility,
     sets: &[ToolSet],
 ) -> BTreeSet<ToolName> {
+    let (permitted, others): (Vec<_>, Vec<_>) =
+        sets.iter().partition(|set| set.visibility.contains(&visibility));
+    let withheld: BTreeSet<&ToolName> = others.iter().flat_map(|set| &set.tools).collect();
     let mut expanded = loadout.clone();
-    for set in sets.iter().filter(|set| !set.tools.is_disjoint(loadout)) {
-        if set.visibility.contains(&visibility) {
-            expanded.extend(set.tools.iter().cloned());
-        } else {
-            expanded.retain(|tool| !set.tools.contains(tool));
+    expanded.retain(|tool| !withheld.contains(tool));
+    loop {
+        // A set can bring in a part of another one.
+        let of_part = permitted.iter().filter(|set| !set.tools.is_disjoint(&expanded));
+        let more: Vec<ToolName> = of_part
+            .flat_map(|set| &set.tools)
+            .filter(|tool| !withheld.contains(tool) && !expanded.contains(*tool))
+            .cloned()
+            .collect();
+        if more.is_empty() {
+            return expanded;
         }
+        expanded.extend(more);
     }
-    expanded
 }
 
 /// Names in one text, with commas, semicolons or white space between them. An empty text is an empty list.
@@ -219,6 +229,32 @@ mod tests {
         }
         let unrestricted = AgentProfile::new("bot".parse().unwrap());
         assert_eq!(unrestricted.agent(&[wiki]).loadout, None);
+    }
+
+    #[test]
+    fn sets_that_overlap_give_the_same_tools_in_any_order() {
+        let set = |names: &str, visibility| ToolSet {
+            tools: tools(names),
+            visibility: [visibility].into(),
+        };
+        let (own, other) = (Visibility::Personal, Visibility::Team);
+        let cases = [
+            // A set brings in a part of another one.
+            ("a", vec![set("a b", own), set("b c", own), set("c d", own)], "a b c d"),
+            // What one set may not have here, no other one brings in.
+            ("a b", vec![set("a b", own), set("b c", other)], "a"),
+            ("a", vec![set("a b", own), set("b c", other)], "a"),
+            ("b", vec![set("a b", own), set("b c", other)], ""),
+            ("a", vec![set("a b", own), set("b c", other), set("c d", own)], "a"),
+            ("x", vec![set("a b", own), set("b c", other)], "x"),
+        ];
+        for (loadout, sets, expected) in cases {
+            let backwards: Vec<_> = sets.iter().rev().cloned().collect();
+            for sets in [&sets, &backwards] {
+                let expanded = expand(&tools(loadout), own, sets);
+                assert_eq!(expanded, tools(expected), "{loadout} {sets:?}");
+            }
+        }
     }
 
     #[test]

@@ -22,7 +22,7 @@ mod name;
 use std::{path::PathBuf, time::Duration};
 
 use toolbay_core::{
-    ApprovalId, ApprovalStore, Claim, ClaimError, Digest, PendingRequest, StoreError,
+    ApprovalId, ApprovalStore, Claim, ClaimError, Digest, Owner, PendingRequest, StoreError,
     StoredRequest, Suspension,
 };
 
@@ -35,6 +35,9 @@ use self::{
 /// How many requests may wait at a time.
 const MAX_WAITING: usize = 1_000;
 
+/// How many of them may be of one owner, so that a model that asks and asks leaves room for others.
+const MAX_WAITING_OF_ONE: usize = 100;
+
 /// How long a request is kept after it is over.
 const RETENTION: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 
@@ -43,7 +46,8 @@ const MAX_REMOVED: usize = 32;
 
 /// Keeps requests for approval in a folder, durably, for any number of threads and processes at once.
 ///
-/// At most 1,000 requests wait at a time. Whether its outcome was delivered or not, a request is removed 30 days after it was over.
+/// At most 1,000 requests wait at a time, and 100 of one actor with one agent. A request is kept for 30 days after it was over, whether its outcome was delivered or not, and then
+/// removed as new ones come.
 ///
 /// A file that is damaged stays as it is. It stops its own request, and the same call, which can't be known not to have run; it stops no other.
 ///
@@ -62,12 +66,17 @@ const MAX_REMOVED: usize = 32;
 pub struct ApprovalFiles {
     folder: Folder,
     max_waiting: usize,
+    max_waiting_of_one: usize,
 }
 
 impl ApprovalFiles {
     /// The requests in this folder, which is made when the first of them is. The path should be absolute.
     pub fn new(folder: impl Into<PathBuf>) -> Self {
-        Self { folder: Folder::new(folder.into()), max_waiting: MAX_WAITING }
+        Self {
+            folder: Folder::new(folder.into()),
+            max_waiting: MAX_WAITING,
+            max_waiting_of_one: MAX_WAITING_OF_ONE,
+        }
     }
 
     /// Every request that is kept, the earliest asked for first, expired or recovered where its time or its process is over; and what could
@@ -117,24 +126,31 @@ impl ApprovalFiles {
         self.get(&name.id, now)
     }
 
-    /// How many requests wait, and whether that many may not.
+    /// Checks that one more may wait.
     fn check_room(
         &self,
         locked: &Locked<'_>,
         names: &[FileName],
+        owner: &Owner,
         now: Duration,
     ) -> Result<(), StoreError> {
-        let open = || names.iter().filter(|name| name.is_open());
-        if open().count() < self.max_waiting {
+        let open: Vec<_> = names.iter().filter(|name| name.is_open()).collect();
+        if open.len() < self.max_waiting.min(self.max_waiting_of_one) {
             return Ok(());
         }
-        // Only now it is worth while to look which of them wait indeed.
-        let is_waiting = |name: &&FileName| {
-            locked
-                .load(name, now)
-                .is_ok_and(|kept| kept.is_some_and(|kept| kept.stored.is_waiting(now)))
-        };
-        match open().filter(is_waiting).count() < self.max_waiting {
+        // Only now it is worth while to look which of them wait indeed, and for whom.
+        let owners: Vec<Owner> = open
+            .into_iter()
+            .filter_map(|name| locked.load(name, now).ok().flatten())
+            .filter(|kept| kept.stored.is_waiting(now))
+            .map(|kept| kept.stored.request.owner)
+            .collect();
+        let same = |other: &&Owner| (&other.actor, &other.agent) == (&owner.actor, &owner.agent);
+        if owners.iter().filter(same).count() >= self.max_waiting_of_one {
+            let (owner, limit) = (owner.to_string(), self.max_waiting_of_one);
+            return Err(StoreError::OwnerFull { owner, limit });
+        }
+        match owners.len() < self.max_waiting {
             true => Ok(()),
             false => Err(StoreError::Full { limit: self.max_waiting }),
         }
@@ -155,7 +171,7 @@ impl ApprovalStore for ApprovalFiles {
             return Ok(answer);
         }
         remove_old(&locked, &names, now);
-        self.check_room(&locked, &names, now)?;
+        self.check_room(&locked, &names, &request.owner, now)?;
         let id = id::random()?;
         let name = FileName { stage: Stage::Open, key: key.to_string(), id: id.clone() };
         let stored = StoredRequest::new(id.clone(), request);

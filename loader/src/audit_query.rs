@@ -9,7 +9,7 @@ mod tests;
 mod trail;
 
 pub use self::{
-    entry::{AuditCall, AuditDecision, AuditEntry, AuditEvent},
+    entry::{AuditCall, AuditDecision, AuditEntry, AuditEvent, AuditWrite},
     filter::AuditFilter,
     moment::{Moment, MomentError},
     summary::{ActorUsage, AuditSummary, ToolUsage},

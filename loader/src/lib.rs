@@ -77,10 +77,10 @@ pub use crate::{
     audit_log::DELAY as AUDIT_DELAY,
     audit_query::{
         ActorUsage, AuditCall, AuditDecision, AuditEntries, AuditEntry, AuditEvent, AuditFilter,
-        AuditItem, AuditReadError, AuditSummary, AuditTail, AuditTrail, DamagedLine, Moment,
-        MomentError, ToolUsage,
+        AuditItem, AuditReadError, AuditSummary, AuditTail, AuditTrail, AuditWrite, DamagedLine,
+        Moment, MomentError, ToolUsage,
     },
-    config::{AuditConfig, Config},
+    config::{ActorNow, AuditConfig, Config},
     discover::{Candidate, Discovery, MAX_ENTRIES, discover},
     error::{AccessFileError, OpenError, RefreshError, RegistryFileError},
     inspect::{

@@ -15,6 +15,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 use tempfile::NamedTempFile;
 use thiserror::Error;
@@ -236,6 +237,13 @@ impl Form {
         }
         Ok(document)
     }
+}
+
+/// Reads a member that may be `null` and must be there: in what somebody decided, nothing is read from silence.
+pub(crate) fn stated<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
+    deserializer: D,
+) -> Result<Option<T>, D::Error> {
+    Option::deserialize(deserializer)
 }
 
 pub(crate) fn remove_if_there(path: &Path) -> io::Result<()> {

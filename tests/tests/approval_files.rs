@@ -149,7 +149,7 @@ struct Said {
 #[test]
 fn what_killed_processes_acknowledged_is_kept_run_once_and_handed_out_once() {
     // Edge case 75.
-    const HOMES: u32 = 10;
+    const HOMES: u32 = 8;
     const ROUNDS: u64 = 12;
     const TEST: &str = "what_killed_processes_acknowledged_is_kept_run_once_and_handed_out_once";
     if let (Some(folder), Ok(first)) = (env::var_os(FOLDER), env::var(FIRST)) {

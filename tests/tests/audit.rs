@@ -134,6 +134,7 @@ fn half_a_line_that_a_full_disk_has_taken_is_taken_back() {
     let before = format!("{record}\n");
     assert!((4_000..4_096).contains(&before.len()), "the next record begins below the limit");
     fs::write(&log, &before).unwrap();
+    // In units of 512 bytes.
     let limited = "trap '' XFSZ && ulimit -f 8 && exec \"$@\"";
     for (shell, expected) in [(limited, 1), ("exec \"$@\"", 2)] {
         let output = Command::new("sh")

@@ -1,6 +1,6 @@
 //! A request as it waits.
 
-use std::time::Duration;
+use std::{fmt, time::Duration};
 
 use serde_json::json;
 
@@ -38,6 +38,15 @@ impl Owner {
     }
 }
 
+impl fmt::Display for Owner {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.agent {
+            Some(agent) => write!(f, "{} with agent {agent}", self.actor),
+            None => write!(f, "{}", self.actor),
+        }
+    }
+}
+
 /// What a call would do, for the person who decides.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Preview {
@@ -60,10 +69,10 @@ impl Preview {
     /// Bounds what a tool said.
     pub fn of_lines(lines: &[String]) -> Self {
         let collapse = |line: &String| {
-            let words = line.split_whitespace().collect::<Vec<_>>().join(" ");
-            let visible = words.chars().filter(|character| !character.is_control());
-            crate::excerpt::excerpt(&visible.collect::<String>(), Self::MAX_LINE_CHARACTERS)
-                .into_owned()
+            let kept = |character: &char| character.is_whitespace() || !character.is_control();
+            let visible: String = line.chars().filter(kept).collect();
+            let words = visible.split_whitespace().collect::<Vec<_>>().join(" ");
+            crate::excerpt::excerpt(&words, Self::MAX_LINE_CHARACTERS).into_owned()
         };
         let mut kept: Vec<String> = lines.iter().take(Self::MAX_LINES).map(collapse).collect();
         let is_long = |line: &String| line.chars().count() > Self::MAX_LINE_CHARACTERS;

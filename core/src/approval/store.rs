@@ -35,8 +35,8 @@ pub enum Suspension {
 }
 
 impl Suspension {
-    /// The request's id.
-    pub(crate) fn id(&self) -> &ApprovalId {
+    /// The request.
+    pub fn id(&self) -> &ApprovalId {
         match self {
             Self::Waiting { id, .. } | Self::Running { id } | Self::Settled { id, .. } => id,
         }

@@ -4,21 +4,19 @@ use serde_json::Value;
 
 use crate::{
     approval::{
-        ApprovalError, CallResult, Claim, DecidedBy, Decider, Need, Owner, PendingCall,
-        PendingRequest, RequestState, Settled, StoredReply, StoredRequest,
+        ApprovalError, Claim, DecidedBy, Decider, Need, Owner, PendingCall, PendingRequest,
+        RequestState, Settled, StoreError, StoredRequest,
     },
-    arguments::{self, ArgumentsError, ValidCall},
-    audit::{DecisionKind, DecisionRecord},
-    backend::RawReply,
+    arguments::{self, ArgumentsError},
+    audit::DecisionKind,
     caller::{Actor, Caller},
     canonical::canonical,
     error::CallError,
     excerpt::excerpt,
-    gate::{self, Reason, Verdict},
     history::RunHistory,
     name::{ApprovalId, ToolName},
-    pipeline::{Admitted, Approvals, Pipeline, suspend},
-    registry::{Entry, Registry},
+    pipeline::{Admitted, Approvals, Pipeline, claimed::Claimed, fresh, permitted},
+    registry::Registry,
     reply::Reply,
     request::CallRequest,
 };
@@ -32,7 +30,7 @@ pub struct Decided {
     pub results: Vec<(ToolName, Result<Reply, CallError>)>,
 }
 
-/// Who has asked, as the host knows them now: `None` where their agent is no more.
+/// Who has asked, as the host knows them now: `None` where they or their agent are no more.
 type OwnerOf<'a> = &'a dyn Fn(&Owner) -> Option<Caller>;
 
 impl Pipeline {
@@ -54,6 +52,17 @@ impl Pipeline {
         decider: &Decider,
         owner: OwnerOf<'_>,
     ) -> Result<Decided, ApprovalError> {
+        let approved = self.try_approve(id, seen, decider, owner);
+        self.record_refusal(id, decider, DecisionKind::Approve, approved)
+    }
+
+    fn try_approve(
+        &self,
+        id: &ApprovalId,
+        seen: &str,
+        decider: &Decider,
+        owner: OwnerOf<'_>,
+    ) -> Result<Decided, ApprovalError> {
         let opened = self.open_request(id, decider)?;
         if !matches!(opened.request.need, Need::Approval) {
             return Err(other_need(id, "an input", "an approval"));
@@ -68,26 +77,16 @@ impl Pipeline {
         let claim = self.claim(id, seen)?;
         let stored = claim.request().clone();
         let registry = self.registry().load();
-        may_release(&stored.request, decider, &registry)?;
+        permitted::may_release(&stored.request, decider, &registry)?;
         let history = history_of(&stored.request);
         let requests = requests(&stored.request.calls, &owner, &history);
         let calls = self.admit_again(&requests, &registry);
-        if let Some(fresh) = changed(&stored.request, &calls) {
-            let (request, stale) = fresh;
-            let named = |at: &usize| stored.request.calls.get(*at).map(|call| call.tool.clone());
-            let tools = stale.iter().filter_map(named).collect();
-            claim.restate(request, stale).map_err(store_failed(id))?;
-            return Err(ApprovalError::PreviewChanged { id: id.clone(), tools });
+        if let Some(now) = fresh::changed(&stored.request, &calls) {
+            return Err(fresh::show_again(claim, &stored, now));
         }
-        self.run_claimed(
-            claim,
-            &stored,
-            decider,
-            DecisionKind::Approve,
-            &requests,
-            calls,
-            &registry,
-        )
+        let kind = DecisionKind::Approve;
+        let claimed = Claimed { claim, stored: stored.clone(), decider, kind };
+        self.run_claimed(claimed, &requests, calls, &registry)
     }
 
     /// Denies a request: nothing of it runs, and whoever asked is told so.
@@ -101,11 +100,21 @@ impl Pipeline {
         seen: &str,
         decider: &Decider,
     ) -> Result<(), ApprovalError> {
+        let denied = self.try_deny(id, seen, decider);
+        self.record_refusal(id, decider, DecisionKind::Deny, denied)
+    }
+
+    fn try_deny(
+        &self,
+        id: &ApprovalId,
+        seen: &str,
+        decider: &Decider,
+    ) -> Result<(), ApprovalError> {
         self.open_request(id, decider)?;
         let claim = self.claim(id, seen)?;
         let stored = claim.request().clone();
         // Nothing runs, so that a log that takes no record is no reason to leave the request open.
-        let _ = self.record(&stored, decider, DecisionKind::Deny);
+        let _ = self.record(&stored, decider, DecisionKind::Deny, None);
         let by = match decider.is(&stored.request.owner) {
             true => DecidedBy::Owner,
             false => DecidedBy::Other,
@@ -118,12 +127,25 @@ impl Pipeline {
     /// Types in what a request waits for, and runs its calls under the identity of whoever asked.
     ///
     /// `typed` is a JSON object. Of it, only what the input's schema declares is taken, and of that nothing is taken from the agent. An
-    /// input that does not fit is refused before anything else happens, and the request waits on.
+    /// input that does not fit is refused before anything else happens, and the request waits on. It goes to no other code than the one
+    /// that asked for it.
     ///
     /// # Errors
     ///
     /// [`ApprovalError`]: the request waits as before.
     pub fn submit(
+        &self,
+        id: &ApprovalId,
+        seen: &str,
+        decider: &Decider,
+        typed: &str,
+        owner: OwnerOf<'_>,
+    ) -> Result<Decided, ApprovalError> {
+        let submitted = self.try_submit(id, seen, decider, typed, owner);
+        self.record_refusal(id, decider, DecisionKind::Submit, submitted)
+    }
+
+    fn try_submit(
         &self,
         id: &ApprovalId,
         seen: &str,
@@ -147,7 +169,10 @@ impl Pipeline {
         let claim = self.claim(id, seen)?;
         let stored = claim.request().clone();
         let registry = self.registry().load();
-        may_submit(&stored.request, decider, &registry)?;
+        permitted::may_submit(&stored.request, decider, &registry)?;
+        if let Some(now) = fresh::other_code(&stored.request, &registry) {
+            return Err(fresh::show_again(claim, &stored, now));
+        }
         let mut calls = stored.request.calls.clone();
         if let Some(pending) = calls.get_mut(call) {
             pending.arguments = canonical(&overlay(pending)?);
@@ -158,18 +183,12 @@ impl Pipeline {
         if let (Some(admitted), Some(request)) = (admitted.get_mut(call), requests.get(call)) {
             *admitted = self.completed(request, &registry);
         }
-        self.run_claimed(
-            claim,
-            &stored,
-            decider,
-            DecisionKind::Submit,
-            &requests,
-            admitted,
-            &registry,
-        )
+        let kind = DecisionKind::Submit;
+        let claimed = Claimed { claim, stored: stored.clone(), decider, kind };
+        self.run_claimed(claimed, &requests, admitted, &registry)
     }
 
-    fn approvals(&self) -> Result<&Approvals, ApprovalError> {
+    pub(super) fn approvals(&self) -> Result<&Approvals, ApprovalError> {
         self.config.approvals.as_ref().ok_or(ApprovalError::NoStore)
     }
 
@@ -238,127 +257,12 @@ impl Pipeline {
             }
         }
     }
-
-    fn record(
-        &self,
-        stored: &StoredRequest,
-        decider: &Decider,
-        kind: DecisionKind,
-    ) -> Result<(), crate::audit::AuditError> {
-        let StoredRequest { id, request, .. } = stored;
-        let tools: Vec<_> = request.calls.iter().map(|call| call.tool.as_str()).collect();
-        self.config.sink.decide(&DecisionRecord {
-            at: self.config.clock.now(),
-            kind,
-            subject: &tools.join(","),
-            actor: &decider.actor().to_string(),
-            approval: Some(id),
-            owner: Some(&request.owner.actor.to_string()),
-            agent: request.owner.agent.as_ref(),
-            run: request.owner.run.as_ref(),
-            refused: None,
-            detail: None,
-        })
-    }
-
-    /// Records the decision, puts up the fence, runs the calls and keeps what came of them.
-    #[expect(
-        clippy::too_many_arguments,
-        reason = "it is the one end of two ways that share their parts"
-    )]
-    fn run_claimed<'a>(
-        &'a self,
-        mut claim: Box<dyn Claim + '_>,
-        stored: &StoredRequest,
-        decider: &Decider,
-        kind: DecisionKind,
-        requests: &'a [CallRequest<'a>],
-        calls: Vec<Result<Admitted<'a>, CallError>>,
-        registry: &'a Registry,
-    ) -> Result<Decided, ApprovalError> {
-        let id = &stored.id;
-        if let Err(source) = self.record(stored, decider, kind)
-            && stored.request.writes()
-        {
-            return Err(ApprovalError::NotAuditable { id: id.clone(), source });
-        }
-        let by = decider.actor().to_string();
-        claim.run(&by, self.config.clock.now()).map_err(store_failed(id))?;
-        let mut decided = Decided { id: id.clone(), results: Vec::new() };
-        let mut kept = Vec::new();
-        for ((pending, request), call) in stored.request.calls.iter().zip(requests).zip(calls) {
-            let (result, keep) = self.run_approved(id, request, call, registry);
-            kept.push(keep);
-            decided.results.push((pending.tool.clone(), result));
-        }
-        let now = self.config.clock.now();
-        claim.settle(&by, now, Settled::done(kept)).map_err(store_failed(id))?;
-        Ok(decided)
-    }
-
-    fn run_approved<'a>(
-        &'a self,
-        id: &ApprovalId,
-        request: &'a CallRequest<'a>,
-        call: Result<Admitted<'a>, CallError>,
-        registry: &'a Registry,
-    ) -> (Result<Reply, CallError>, CallResult) {
-        let mut audit = self.open(request, registry);
-        audit.approved(id);
-        if let Some(entry) = registry.get(request.tool()) {
-            audit.found(entry);
-        }
-        let ran = call
-            .and_then(ready)
-            .and_then(|call| self.run_keeping(&call, Some(id), &mut audit, |raw| self.stored(raw)));
-        let (result, kept) = match ran {
-            Ok((reply, mut kept)) => {
-                if reply.content().is_none() {
-                    kept.text = reply.text().as_str().to_owned();
-                }
-                (Ok(reply), CallResult::Reply(kept))
-            }
-            Err(error) => {
-                let (code, model_text) = (error.code().to_owned(), error.model_text());
-                (Err(error), CallResult::Refused { code, model_text })
-            }
-        };
-        audit.close(&result);
-        (result, kept)
-    }
-
-    /// A reply as it is kept: what comes beside the text only as far as the limits would let it through anyway.
-    fn stored(&self, raw: &RawReply) -> StoredReply {
-        let limits = &self.config.limits;
-        let limit = limits.media_bytes + limits.artifact_bytes + 4 * limits.text_bytes;
-        let rest = (!raw.rest.is_empty() && raw.rest.len() <= limit)
-            .then(|| serde_json::from_slice(&raw.rest).ok())
-            .flatten();
-        StoredReply {
-            status: raw.status,
-            text: String::from_utf8_lossy(&raw.text).into_owned(),
-            rest,
-        }
-    }
-}
-
-/// The call of an approved request, where nothing stands against it any more.
-fn ready(call: Admitted<'_>) -> Result<ValidCall<'_>, CallError> {
-    match call {
-        Admitted::Ready(call) | Admitted::NeedsApproval(call) => Ok(call),
-        // An approval is no input.
-        Admitted::NeedsInput { authorized, .. } => Err(CallError::ApprovalRequired {
-            tool: authorized.entry().definition().name().clone(),
-        }),
-    }
 }
 
 fn owner_now(stored: &StoredRequest, owner: OwnerOf<'_>) -> Result<Caller, ApprovalError> {
     let asked = &stored.request.owner;
-    owner(asked).ok_or_else(|| match &asked.agent {
-        Some(agent) => ApprovalError::AgentGone { id: stored.id.clone(), agent: agent.clone() },
-        None => ApprovalError::NotFound { id: stored.id.clone() },
-    })
+    owner(asked)
+        .ok_or_else(|| ApprovalError::OwnerGone { id: stored.id.clone(), owner: asked.to_string() })
 }
 
 pub(super) fn history_of(request: &PendingRequest) -> RunHistory {
@@ -379,71 +283,6 @@ pub(super) fn request<'a>(
     history: &'a RunHistory,
 ) -> CallRequest<'a> {
     CallRequest::new(call.tool.as_str(), &call.arguments, owner).with_history(history)
-}
-
-/// Only a user who may use a tool releases a write of it. Whether the tool is on is asked of the owner's call.
-fn may_release(
-    request: &PendingRequest,
-    decider: &Decider,
-    registry: &Registry,
-) -> Result<(), ApprovalError> {
-    let as_decider = Caller::new(decider.actor().clone());
-    let user = matches!(decider.actor(), Actor::User { .. });
-    for call in request.calls.iter().filter(|call| call.effect.is_write()) {
-        let axes = gate::axes(registry, &as_decider, call.tool.as_str());
-        if !user || axes.contains(&(Reason::RequiresAdmin, Verdict::Failed)) {
-            let actor = decider.actor().to_string();
-            return Err(ApprovalError::MayNotRelease { tool: call.tool.clone(), actor });
-        }
-    }
-    Ok(())
-}
-
-/// Only a user who may use every tool of the request types something in for it.
-fn may_submit(
-    request: &PendingRequest,
-    decider: &Decider,
-    registry: &Registry,
-) -> Result<(), ApprovalError> {
-    let as_decider = Caller::new(decider.actor().clone());
-    let user = matches!(decider.actor(), Actor::User { .. });
-    let permitted = |call: &&PendingCall| {
-        user && gate::decide(registry, &as_decider, call.tool.as_str()).allowed
-    };
-    match request.calls.iter().find(|call| !permitted(call)) {
-        None => Ok(()),
-        Some(call) => {
-            let actor = decider.actor().to_string();
-            Err(ApprovalError::MayNotRelease { tool: call.tool.clone(), actor })
-        }
-    }
-}
-
-/// The request with the previews and the code of now, and the calls that differ from what was shown; `None` where none does. A call that
-/// is not permitted any more keeps what it has: it will not run.
-fn changed(
-    request: &PendingRequest,
-    calls: &[Result<Admitted<'_>, CallError>],
-) -> Option<(PendingRequest, Vec<usize>)> {
-    let mut fresh = request.clone();
-    let mut stale = Vec::new();
-    for (at, (pending, call)) in fresh.calls.iter_mut().zip(calls).enumerate() {
-        let Ok(Admitted::Ready(call) | Admitted::NeedsApproval(call)) = call else { continue };
-        let entry: &Entry = call.entry();
-        let preview = suspend::preview(call);
-        let same_code = pending.content == entry.provider_content()
-            && pending.provider == *entry.provider()
-            && pending.effect == entry.definition().declarations().effect;
-        if same_code && (!pending.preview.binds() || pending.preview == preview) {
-            continue;
-        }
-        stale.push(at);
-        pending.preview = preview;
-        pending.provider = entry.provider().clone();
-        pending.content = entry.provider_content().to_owned();
-        pending.effect = entry.definition().declarations().effect;
-    }
-    (!stale.is_empty()).then_some((fresh, stale))
 }
 
 fn found(state: &RequestState) -> &'static str {
@@ -470,7 +309,7 @@ fn input_refused(error: ArgumentsError) -> ApprovalError {
     }
 }
 
-fn store_failed(id: &ApprovalId) -> impl FnOnce(crate::approval::StoreError) -> ApprovalError {
+pub(super) fn store_failed(id: &ApprovalId) -> impl FnOnce(StoreError) -> ApprovalError {
     let id = id.clone();
     move |source| ApprovalError::Store { id, source }
 }

@@ -74,7 +74,7 @@ impl Pipeline {
     }
 
     /// A backend's reply within the limits, as the tool's schema promises it.
-    pub(super) fn bounded(&self, raw: RawReply, entry: &Entry) -> Result<Reply, CallError> {
+    fn bounded(&self, raw: RawReply, entry: &Entry) -> Result<Reply, CallError> {
         let bounded =
             bound(raw, &self.config.limits).and_then(|reply| promised(reply, entry.definition()));
         bounded.map_err(|source| {

@@ -3,7 +3,7 @@
 use crate::{
     error::CallError,
     gate::{self, Decision, Reason, Verdict},
-    pipeline::{Admitted, Pipeline},
+    pipeline::{Admitted, Pipeline, suspend},
     request::CallRequest,
 };
 
@@ -61,6 +61,9 @@ impl Pipeline {
         let scope = &mut self.open(request, &registry).quiet();
         let (verdict, refusal) = match self.admit(request, &registry, scope) {
             Ok(Admitted::Ready(_)) => (SimulationVerdict::Allow, None),
+            Ok(waiting) if self.config.approvals.is_none() => {
+                (SimulationVerdict::Block, Some(suspend::alone(waiting.entry())))
+            }
             Ok(Admitted::NeedsApproval(_)) => (SimulationVerdict::AllowWithApproval, None),
             Ok(Admitted::NeedsInput { .. }) => (SimulationVerdict::AllowWithInput, None),
             Err(error) => (SimulationVerdict::Block, Some(error)),

@@ -6,45 +6,61 @@ use crate::{
         Suspension,
     },
     arguments::ValidCall,
+    audit::Outcome,
     backend::{BackendError, RawReply},
+    bound::bound,
     canonical::canonical,
     error::CallError,
+    history::PastCall,
     name::ApprovalId,
-    pipeline::{Admitted, Approvals, Pipeline},
+    pipeline::{Admitted, Approvals, Pipeline, named},
     registry::Entry,
-    reply::Reply,
+    reply::{Reply, WriteTarget},
 };
 use bytes::Bytes;
 
+/// What calls that need a person get: one result for each, and the request that they are, where they are one.
+#[derive(Default)]
+pub(super) struct Answers {
+    pub(super) request: Option<ApprovalId>,
+    pub(super) results: Vec<Result<Reply, CallError>>,
+}
+
+impl Answers {
+    /// Without a request.
+    fn none(results: impl Iterator<Item = CallError>) -> Self {
+        Self { request: None, results: results.map(Err).collect() }
+    }
+}
+
 impl Pipeline {
-    /// Asks a person about the calls of one turn, or hands out what came of them where somebody has decided: one result for each, and
-    /// the request that they belong to.
-    pub(super) fn ask(
-        &self,
-        calls: Vec<Admitted<'_>>,
-    ) -> (Vec<Result<Reply, CallError>>, Option<ApprovalId>) {
+    /// Asks a person about the calls of one turn, or hands out what came of them where somebody has decided.
+    pub(super) fn ask(&self, calls: &[Admitted<'_>]) -> Answers {
+        if calls.iter().any(|call| call.authorized().request().is_cancelled()) {
+            return Answers::none(calls.iter().map(|call| cancelled(call.entry())));
+        }
         let Some(approvals) = &self.config.approvals else {
-            return (calls.iter().map(|call| Err(alone(call.entry()))).collect(), None);
+            return Answers::none(calls.iter().map(|call| alone(call.entry())));
         };
         // An approval comes first: the call that wants an input is refused once it is given, and can be made again.
         let approval = calls.iter().any(|call| matches!(call, Admitted::NeedsApproval(_)));
-        match self.suspend(approvals, &calls, approval) {
+        match self.suspend(approvals, calls, approval) {
             Err(source) => {
                 // Each call tells it; the cause is told with the first.
                 let mut source = Some(source);
                 let refused = |call: &Admitted<'_>| {
                     let tool = call.entry().definition().name().clone();
-                    Err(match source.take() {
+                    match source.take() {
                         Some(source) => CallError::Suspension { tool, source },
                         None => CallError::ApprovalRequired { tool },
-                    })
+                    }
                 };
-                (calls.iter().map(refused).collect(), None)
+                Answers::none(calls.iter().map(refused))
             }
-            Ok(suspension) => {
-                let id = suspension.id().clone();
-                (self.answers(suspension, &calls, !approval), Some(id))
-            }
+            Ok(suspension) => Answers {
+                request: Some(suspension.id().clone()),
+                results: self.answers(suspension, calls, !approval),
+            },
         }
     }
 
@@ -99,12 +115,14 @@ impl Pipeline {
                 each(&|entry| CallError::ApprovalDenied { tool: tool(entry), id: id.clone(), by })
             }
             Suspension::Settled { id, settled: Settled::Interrupted } => {
+                // Nobody knows how far it came: for the history, as far as it could.
+                calls.iter().for_each(|call| remember(call, Some(Outcome::Aborted), None));
                 each(&|entry| CallError::Interrupted { tool: tool(entry), id: id.clone() })
             }
             Suspension::Settled { id, settled: Settled::Done { results } } => {
                 let mut results = results.into_iter();
                 let result = |call: &Admitted<'_>| match results.next() {
-                    Some(result) => self.result(result, &id, call.entry()),
+                    Some(result) => self.result(result, &id, call),
                     None => {
                         Err(CallError::Interrupted { tool: tool(call.entry()), id: id.clone() })
                     }
@@ -114,20 +132,32 @@ impl Pipeline {
         }
     }
 
-    /// What an approved call gave, as whoever makes it again gets it.
-    pub(super) fn result(
+    /// What an approved call gave, as whoever makes it again gets it. It belongs to the history of their run from now on.
+    fn result(
         &self,
         result: CallResult,
         id: &ApprovalId,
-        entry: &Entry,
+        call: &Admitted<'_>,
     ) -> Result<Reply, CallError> {
+        let entry = call.entry();
         match result {
             CallResult::Reply(StoredReply { status, text, rest }) => {
                 let rest = rest.map(|rest| Bytes::from(Box::<str>::from(rest).into_string()));
                 let rest = rest.unwrap_or_default();
-                self.bounded(RawReply { status, text: text.into(), rest }, entry)
+                // It kept what the tool's schema promises when it came; what was left out since then is no fault of the tool.
+                let reply =
+                    bound(RawReply { status, text: text.into(), rest }, &self.config.limits);
+                let result = reply.map_err(|source| {
+                    let (tool, provider) = named(entry);
+                    CallError::Reply { tool, provider, source }
+                });
+                let write = result.as_ref().ok().and_then(Reply::write);
+                let target = write.map(|write| write.target.clone());
+                remember(call, Some(Outcome::of(result.as_ref())), target);
+                result
             }
             CallResult::Refused { code, model_text } => {
+                remember(call, Outcome::of_code(&code), None);
                 let tool = entry.definition().name().clone();
                 Err(CallError::Settled { tool, id: id.clone(), code, model_text })
             }
@@ -135,7 +165,22 @@ impl Pipeline {
     }
 }
 
-fn alone(entry: &Entry) -> CallError {
+/// What nobody wants any more neither waits nor takes an outcome that somebody else waits for.
+fn cancelled(entry: &Entry) -> CallError {
+    let (tool, provider) = named(entry);
+    CallError::Backend { tool, provider, source: BackendError::Cancelled }
+}
+
+/// Adds a call that ran to the history of the run that gets what came of it.
+fn remember(call: &Admitted<'_>, outcome: Option<Outcome>, target: Option<WriteTarget>) {
+    if let (Some(history), Some(outcome)) = (call.authorized().request().history(), outcome) {
+        let tool = call.entry().definition().name().clone();
+        history.add(PastCall { tool, outcome, target });
+    }
+}
+
+/// There is nobody to ask.
+pub(super) fn alone(entry: &Entry) -> CallError {
     CallError::ApprovalRequired { tool: entry.definition().name().clone() }
 }
 

@@ -271,7 +271,7 @@ fn distinct(mut offers: Vec<Offer>, collisions: &mut Vec<Collision>) -> Vec<Offe
     kept
 }
 
-/// Orders offers by what they say, so that no two that differ are ever equal.
+/// Orders offers by what is known of them, so that no two that differ in anything but their backends are ever equal.
 fn by_identity(one: &Offer, other: &Offer) -> Ordering {
     fn definitions(offer: &Offer) -> impl Iterator<Item = &ToolDefinition> {
         offer.tools.iter().map(|tool| &*tool.definition)
@@ -279,6 +279,8 @@ fn by_identity(one: &Offer, other: &Offer) -> Ordering {
     (one.provider.cmp(&other.provider))
         .then_with(|| one.version.cmp(&other.version))
         .then_with(|| definitions(one).cmp(definitions(other)))
+        .then_with(|| one.content.cmp(&other.content))
+        .then_with(|| one.origin.cmp(&other.origin))
 }
 
 fn entries(offer: Offer) -> impl Iterator<Item = Entry> {

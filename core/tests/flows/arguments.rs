@@ -282,6 +282,7 @@ fn a_call_carries_its_request_to_the_tool() {
 
 #[test]
 fn an_agents_settings_reach_the_tool_unchanged_also_under_a_former_name() {
+    // Edge case 16.
     let backend = || {
         Fake::new(|call| {
             let config = call.tool_config().map_or("none", RawValue::get).to_owned();

@@ -28,7 +28,9 @@ fn a_record_says_who_called_what_and_how_it_went() {
             effect: Some(Effect::ReadOnly),
             outcome: Outcome::Ok,
             reason: None,
+            observed_only: false,
             code: None,
+            approval: None,
             started: Duration::ZERO,
             // The clock moves one second at each reading: it was read twice.
             duration: Duration::from_secs(1),

@@ -1,6 +1,6 @@
 //! Definitions: which texts may stand in one.
 
-use toolbay_core::{DefinitionError, DefinitionParts, ToolDefinition, ToolName};
+use toolbay_core::{DefinitionError, DefinitionParts, Effect, Schema, ToolDefinition, ToolName};
 
 use crate::fixture::{reader, with_aliases};
 
@@ -82,4 +82,29 @@ fn label_and_summary_fall_back_to_name_and_description() {
     };
     let named = ToolDefinition::new(parts).unwrap();
     assert_eq!((named.label(), named.summary()), ("Tool", "Short."));
+}
+
+#[test]
+fn a_tool_waits_for_a_person_once() {
+    // Edge case 7, without the operator's part in it: a definition knows only what the code declares.
+    let cases = [
+        (Effect::ReadOnly, false, true, true),
+        (Effect::ReadOnly, true, true, false),
+        (Effect::IdempotentWrite, false, true, false),
+        (Effect::NonIdempotentWrite, false, true, false),
+        (Effect::NonIdempotentWrite, true, false, true),
+    ];
+    for (effect, requires_approval, input, allowed) in cases {
+        let mut parts = reader("t");
+        parts.declarations.effect = effect;
+        parts.declarations.requires_approval = requires_approval;
+        parts.declarations.input = input.then(|| Schema::parse(r#"{"type":"object"}"#).unwrap());
+        match ToolDefinition::new(parts) {
+            Ok(definition) => assert!(allowed, "{:?}", definition.declarations()),
+            Err(error) => {
+                assert_eq!(error, DefinitionError::ApprovalAndInput { tool: tool() });
+                assert!(!allowed);
+            }
+        }
+    }
 }

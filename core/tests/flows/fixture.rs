@@ -1,9 +1,10 @@
 //! A pipeline over fake tools, with a sink that keeps what it gets and a clock that counts its readings.
 
 use std::{
+    io,
     sync::{
         Arc, Mutex,
-        atomic::{AtomicU64, AtomicUsize, Ordering},
+        atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering},
     },
     time::Duration,
 };
@@ -16,18 +17,36 @@ use toolbay_core::{
 };
 
 type Invoke = dyn Fn(&ValidCall<'_>) -> Result<RawReply, BackendError> + Send + Sync;
+type Preview = dyn Fn(&ValidCall<'_>) -> Result<Option<Vec<String>>, BackendError> + Send + Sync;
 
 /// A backend that does what the test says, and counts how often.
 pub(crate) struct Fake {
     invoke: Box<Invoke>,
+    preview: Box<Preview>,
     invocations: AtomicUsize,
+    previews: AtomicUsize,
 }
 
 impl Fake {
     pub(crate) fn new(
         invoke: impl Fn(&ValidCall<'_>) -> Result<RawReply, BackendError> + Send + Sync + 'static,
     ) -> Arc<Self> {
-        Arc::new(Self { invoke: Box::new(invoke), invocations: AtomicUsize::new(0) })
+        Self::with_preview(invoke, |_| Ok(None))
+    }
+
+    pub(crate) fn with_preview(
+        invoke: impl Fn(&ValidCall<'_>) -> Result<RawReply, BackendError> + Send + Sync + 'static,
+        preview: impl Fn(&ValidCall<'_>) -> Result<Option<Vec<String>>, BackendError>
+        + Send
+        + Sync
+        + 'static,
+    ) -> Arc<Self> {
+        Arc::new(Self {
+            invoke: Box::new(invoke),
+            preview: Box::new(preview),
+            invocations: AtomicUsize::new(0),
+            previews: AtomicUsize::new(0),
+        })
     }
 
     /// One that answers with the arguments that reach it.
@@ -43,12 +62,21 @@ impl Fake {
     pub(crate) fn invocations(&self) -> usize {
         self.invocations.load(Ordering::Relaxed)
     }
+
+    pub(crate) fn previews(&self) -> usize {
+        self.previews.load(Ordering::Relaxed)
+    }
 }
 
 impl ToolBackend for Fake {
     fn invoke(&self, call: &ValidCall<'_>) -> Result<RawReply, BackendError> {
         self.invocations.fetch_add(1, Ordering::Relaxed);
         (self.invoke)(call)
+    }
+
+    fn preview(&self, call: &ValidCall<'_>) -> Result<Option<Vec<String>>, BackendError> {
+        self.previews.fetch_add(1, Ordering::Relaxed);
+        (self.preview)(call)
     }
 }
 
@@ -117,19 +145,57 @@ pub(crate) struct Recorded {
     pub(crate) effect: Option<Effect>,
     pub(crate) outcome: Outcome,
     pub(crate) reason: Option<&'static str>,
+    pub(crate) observed_only: bool,
     pub(crate) code: Option<&'static str>,
+    pub(crate) approval: Option<String>,
     pub(crate) started: Duration,
     pub(crate) duration: Duration,
     pub(crate) bytes: (usize, usize),
     pub(crate) generation: u64,
 }
 
+/// Keeps the records of calls, and those of decisions unless it is told to refuse them.
 #[derive(Default)]
-pub(crate) struct Records(Mutex<Vec<Recorded>>);
+pub(crate) struct Records {
+    calls: Mutex<Vec<Recorded>>,
+    decisions: Mutex<Vec<(String, Option<String>)>>,
+    refuses_decisions: AtomicBool,
+}
+
+impl Records {
+    pub(crate) fn calls(&self) -> Vec<Recorded> {
+        self.calls.lock().unwrap().clone()
+    }
+
+    /// What was decided and done, as `actor kind subject, request of owner`.
+    pub(crate) fn decisions(&self) -> Vec<String> {
+        self.decided(|refused| refused.is_none())
+    }
+
+    /// What was decided and not done, in the same form, with the code of the error.
+    pub(crate) fn refusals(&self) -> Vec<String> {
+        self.decided(|refused| refused.is_some())
+    }
+
+    fn decided(&self, wanted: impl Fn(Option<&str>) -> bool) -> Vec<String> {
+        let decisions = self.decisions.lock().unwrap();
+        let wanted = decisions.iter().filter(|(_, refused)| wanted(refused.as_deref()));
+        wanted
+            .map(|(text, refused)| match refused {
+                Some(code) => format!("{text}: {code}"),
+                None => text.clone(),
+            })
+            .collect()
+    }
+
+    pub(crate) fn refuse_decisions(&self, refuse: bool) {
+        self.refuses_decisions.store(refuse, Ordering::Relaxed);
+    }
+}
 
 impl AuditSink for Records {
     fn record(&self, record: &AuditRecord<'_>) {
-        self.0.lock().unwrap().push(Recorded {
+        self.calls.lock().unwrap().push(Recorded {
             tool: record.tool.to_owned(),
             provider: record.provider.map(ToString::to_string),
             actor: record.actor.to_owned(),
@@ -138,7 +204,9 @@ impl AuditSink for Records {
             effect: record.effect,
             outcome: record.outcome,
             reason: record.reason.map(|reason| reason.as_str()),
+            observed_only: record.observed_only,
             code: record.code,
+            approval: record.approval.map(ToString::to_string),
             started: record.started,
             duration: record.duration,
             bytes: (record.argument_bytes, record.reply_bytes),
@@ -146,7 +214,15 @@ impl AuditSink for Records {
         });
     }
 
-    fn decide(&self, _: &DecisionRecord<'_>) -> Result<(), AuditError> {
+    fn decide(&self, decision: &DecisionRecord<'_>) -> Result<(), AuditError> {
+        if self.refuses_decisions.load(Ordering::Relaxed) {
+            return Err(io::Error::from(io::ErrorKind::StorageFull).into());
+        }
+        let DecisionRecord { kind, subject, actor, approval, owner, .. } = decision;
+        let (approval, owner) = (approval.unwrap(), owner.unwrap());
+        let line = format!("{actor} {} {subject}, {approval} of {owner}", kind.as_str());
+        let refused = decision.refused.map(str::to_owned);
+        self.decisions.lock().unwrap().push((line, refused));
         Ok(())
     }
 }
@@ -193,7 +269,7 @@ impl Bench {
 
     /// The only record there is.
     pub(crate) fn record(&self) -> Recorded {
-        let records = self.records.0.lock().unwrap();
+        let records = self.records.calls();
         assert_eq!(records.len(), 1, "{records:?}");
         records[0].clone()
     }

@@ -5,17 +5,34 @@
     reason = "a test stops where it finds something else"
 )]
 
+mod desk;
 mod fixture;
+mod memory;
 
 mod definitions;
 mod schemas;
 
+mod pins;
 mod planning;
 
+mod availability;
 mod gates;
+mod policy;
 
 mod arguments;
 mod coercing;
+
+mod approving;
+mod asking;
+mod deciding;
+mod delivering;
+mod inputs;
+mod previews;
+mod recovering;
+mod writing;
+
+mod judging;
+mod simulating;
 
 mod replies;
 mod writes;
@@ -24,3 +41,4 @@ mod auditing;
 mod errors;
 
 mod forcing;
+mod recording;

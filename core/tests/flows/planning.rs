@@ -2,7 +2,8 @@
 
 use proptest::prelude::*;
 use toolbay_core::{
-    Access, Collision, DefinitionParts, Offer, Plan, PlanError, ProviderId, Registry, ToolName,
+    Access, Collision, DefinitionParts, Offer, Origin, Plan, PlanError, ProviderId, Registry,
+    ToolName,
 };
 
 use crate::fixture::{Fake, offer, offered, reader, with_aliases};
@@ -48,6 +49,7 @@ fn core_comes_first_then_plugins_by_id_each_in_its_own_order() {
 
 #[test]
 fn a_plugin_tool_named_like_a_core_tool_is_skipped_also_while_that_is_off() {
+    // Edge case 4.
     for enabled_by_default in [true, false] {
         let mut own = with_aliases("read", &["cat"]);
         own.declarations.enabled_by_default = enabled_by_default;
@@ -68,6 +70,7 @@ fn a_plugin_tool_named_like_a_core_tool_is_skipped_also_while_that_is_off() {
 
 #[test]
 fn of_two_plugins_with_one_tool_name_the_first_by_id_has_it() {
+    // Edge case 5: whichever was registered first, the ids decide.
     let offers = [offer("beta", [reader("t"), reader("u")]), offer("alpha", [reader("t")])];
     for plugins in [offers.to_vec(), offers.iter().rev().cloned().collect()] {
         let (registry, collisions) = plan(offer("core", []), plugins);
@@ -83,6 +86,7 @@ fn of_two_plugins_with_one_tool_name_the_first_by_id_has_it() {
 
 #[test]
 fn a_name_twice_in_core_is_fatal_and_named() {
+    // Edge case 6.
     let cases: [(Vec<DefinitionParts>, &str, &str, &str); 3] = [
         (vec![reader("a"), reader("a")], "a", "a", "a"),
         (vec![reader("a"), with_aliases("b", &["a"])], "a", "a", "b"),
@@ -181,6 +185,30 @@ fn of_two_offers_of_one_provider_one_is_used_whatever_the_order() {
                 "{collisions:?}"
             );
         }
+    }
+}
+
+#[test]
+fn of_two_offers_of_the_same_tools_one_code_is_used_whatever_the_order() {
+    let of = |content: &str, origin| Offer {
+        content: content.to_owned(),
+        origin,
+        ..offer("acme", [reader("t")])
+    };
+    for offers in [
+        [of("a", Origin::Local), of("b", Origin::Local)],
+        // What is ours needs an approval wherever it writes.
+        [of("a", Origin::Local), of("a", Origin::Remote)],
+    ] {
+        let kept = |plugins: Vec<Offer>| {
+            let (registry, collisions) = plan(offer("core", []), plugins);
+            assert_eq!(collisions.len(), 1);
+            let entry = registry.get("t").unwrap();
+            (entry.provider_content().to_owned(), entry.origin())
+        };
+        let backwards = offers.iter().rev().cloned().collect();
+        let expected = (offers[0].content.clone(), offers[0].origin);
+        assert_eq!((kept(offers.to_vec()), kept(backwards)), (expected.clone(), expected));
     }
 }
 

@@ -14,7 +14,7 @@ use std::{
 
 use thiserror::Error;
 use toolbay_loader::{
-    AuditCall, AuditDecision, AuditEntry, AuditEvent, AuditReadError, AuditTrail,
+    AuditCall, AuditDecision, AuditEntry, AuditEvent, AuditReadError, AuditTrail, AuditWrite,
 };
 
 use self::{records::Records, summary::Summary};
@@ -126,7 +126,7 @@ fn row(table: &mut Table, entry: &AuditEntry) {
     let request = entry.approval.as_ref().map(|id| format!("request {id}"));
     match &entry.event {
         AuditEvent::Call(call) => {
-            let why = [why(call), request];
+            let why = [why(call), written(call), request];
             let took = call.duration.map(took).unwrap_or_default();
             table.row([&entry.time, &actor, &call.tool, &call.outcome, &joined(why), &took]);
         }
@@ -147,6 +147,11 @@ fn took(duration: Duration) -> String {
 fn why(call: &AuditCall) -> Option<String> {
     let observed = if call.observed_only { " (only observed)" } else { "" };
     call.why().map(|word| format!("{word}{observed}"))
+}
+
+fn written(call: &AuditCall) -> Option<String> {
+    let AuditWrite { written, target_type, target, .. } = &**call.write.as_ref()?;
+    Some(format!("{written} {target_type} {target}"))
 }
 
 fn joined<const N: usize>(parts: [Option<String>; N]) -> String {

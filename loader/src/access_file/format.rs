@@ -9,7 +9,7 @@ use std::{
     time::Duration,
 };
 
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use thiserror::Error;
 use toolbay_core::{
@@ -21,6 +21,7 @@ use super::{Contents, DamagedAgent, Label};
 use crate::{
     error::AccessFileError,
     file_declarations::{DeclarationsError, FileDeclarations},
+    sealed_file::stated,
 };
 
 #[derive(Serialize, Deserialize)]
@@ -86,13 +87,6 @@ struct FilePending {
     loadout: Option<Vec<String>>,
     by: String,
     at_ms: u64,
-}
-
-/// A list that is missing is no list that is `null`, which restricts nothing.
-fn stated<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
-    deserializer: D,
-) -> Result<Option<T>, D::Error> {
-    Option::deserialize(deserializer)
 }
 
 /// Why well-formed content can't be used.

@@ -17,6 +17,7 @@ use toolbay_core::{
 
 use self::state::FileState;
 use super::lost::Lost;
+use crate::sealed_file::stated;
 
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -35,7 +36,9 @@ struct FileRequest {
 #[serde(deny_unknown_fields)]
 struct FileOwner {
     actor: FileActor,
+    #[serde(deserialize_with = "stated")]
     agent: Option<String>,
+    #[serde(deserialize_with = "stated")]
     run: Option<String>,
     attachments: Vec<FileAttachment>,
 }

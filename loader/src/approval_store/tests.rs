@@ -252,6 +252,21 @@ fn a_request_whose_time_is_over_is_denied_by_nobody_for_good() {
 }
 
 #[test]
+fn who_asks_too_much_leaves_room_for_others() {
+    let (_home, store) = store();
+    let store = ApprovalFiles { max_waiting_of_one: 2, ..store };
+    for tool in ["a", "b"] {
+        suspended(&store, request(tool));
+    }
+    let too_much = store.suspend(request("c"), NOW);
+    assert!(matches!(too_much, Err(StoreError::OwnerFull { limit: 2, .. })), "{too_much:?}");
+    let owner = Owner { actor: Actor::Anonymous, ..request("c").owner };
+    suspended(&store, PendingRequest { owner, ..request("c") });
+    let later = store.suspend(request("c"), NOW + DAY);
+    assert!(matches!(later, Ok(Suspension::Waiting { new: true, .. })), "{later:?}");
+}
+
+#[test]
 fn no_more_wait_than_may_and_what_is_over_makes_room() {
     let (_home, store) = store();
     let store = ApprovalFiles { max_waiting: 3, ..store };

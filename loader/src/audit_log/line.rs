@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 use serde::Serialize;
-use toolbay_core::{DecisionRecord, Effect, Outcome, Privacy, Reason, redact_text};
+use toolbay_core::{DecisionRecord, Effect, Outcome, Privacy, Reason, WriteKind, redact_text};
 
 use super::content::{Content, cut};
 
@@ -23,6 +23,7 @@ pub(super) struct Line<'a> {
     pub(super) agent: Option<&'a str>,
     pub(super) run: Option<&'a str>,
     pub(super) approval: Option<&'a str>,
+    pub(super) target: Option<Target<'a>>,
     pub(super) effect: Option<Effect>,
     pub(super) outcome: Outcome,
     pub(super) reason: Option<Reason>,
@@ -34,6 +35,14 @@ pub(super) struct Line<'a> {
     pub(super) reply_bytes: usize,
     pub(super) generation: u64,
     pub(super) content: Option<&'a Content>,
+}
+
+/// What a call wrote to.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Target<'a> {
+    pub(super) written: WriteKind,
+    pub(super) kind: &'a str,
+    pub(super) id: &'a str,
 }
 
 /// Writes lines, and keeps the text of the second that it wrote last.
@@ -69,6 +78,10 @@ impl Encoder {
             out.extend_from_slice(b"true");
         }
         members([("code", line.code), ("approval", line.approval)], out);
+        if let Some(Target { written, kind, id }) = line.target.filter(|_| measured) {
+            let texts = [("written", written.as_str()), ("target_type", kind), ("target", id)];
+            members(texts.map(|(key, text)| (key, Some(text))), out);
+        }
         if measured {
             let microseconds = u64::try_from(line.duration.as_micros()).unwrap_or(u64::MAX);
             for (key, value) in [

@@ -2,9 +2,12 @@
 
 use std::time::Duration;
 
-use toolbay_core::{AuditRecord, Effect, Outcome, Reason};
+use toolbay_core::{AuditRecord, Effect, Outcome, Reason, Reply, Write, WriteKind};
 
-use super::{content::Content, line::Line};
+use super::{
+    content::Content,
+    line::{Line, Target},
+};
 
 /// Records in the order of their calls.
 #[derive(Debug, Default)]
@@ -25,6 +28,7 @@ struct Record {
     agent: Option<u32>,
     run: Option<u32>,
     approval: Option<u32>,
+    target: Option<(WriteKind, u32, u32)>,
     effect: Option<Effect>,
     outcome: Outcome,
     reason: Option<Reason>,
@@ -36,6 +40,11 @@ struct Record {
     reply_bytes: usize,
     generation: u64,
     content: Option<Box<Content>>,
+}
+
+/// What a call wrote to when it ran; whoever only gets its outcome handed out has written nothing.
+fn written<'a>(record: &AuditRecord<'a>) -> Option<&'a Write> {
+    record.reply.and_then(Reply::write).filter(|_| record.outcome == Outcome::Ok)
 }
 
 impl Pending {
@@ -52,6 +61,8 @@ impl Pending {
             agent: record.agent.map(|name| take(name.as_str())),
             run: record.run.map(|name| take(name.as_str())),
             approval: record.approval.map(|name| take(name.as_str())),
+            target: written(record)
+                .map(|Write { kind, target, .. }| (*kind, take(target.kind()), take(target.id()))),
             effect: record.effect,
             outcome: record.outcome,
             reason: record.reason,
@@ -102,6 +113,11 @@ impl Pending {
                 agent: record.agent.map(&mut take),
                 run: record.run.map(&mut take),
                 approval: record.approval.map(&mut take),
+                target: record.target.map(|(written, kind, id)| Target {
+                    written,
+                    kind: take(kind),
+                    id: take(id),
+                }),
                 effect: record.effect,
                 outcome: record.outcome,
                 reason: record.reason,

@@ -62,6 +62,8 @@ pub struct AuditCall {
     pub argument_bytes: Option<u64>,
     /// The bytes that the tool returned.
     pub reply_bytes: Option<u64>,
+    /// What it wrote to.
+    pub write: Option<Box<AuditWrite>>,
     /// Which registry decided it.
     pub generation: Option<u64>,
     /// The arguments, where the log keeps them.
@@ -70,6 +72,18 @@ pub struct AuditCall {
     pub reply: Option<String>,
     /// The names of its artifacts, where the log keeps them.
     pub artifacts: Vec<String>,
+}
+
+/// What a call wrote to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct AuditWrite {
+    /// What became of it, such as `deleted`.
+    pub written: String,
+    /// What it is, such as `note`.
+    pub target_type: String,
+    /// Which one it is.
+    pub target: String,
 }
 
 /// A decision.
@@ -107,6 +121,9 @@ struct Members {
     duration_us: Option<u64>,
     argument_bytes: Option<u64>,
     reply_bytes: Option<u64>,
+    written: Option<String>,
+    target_type: Option<String>,
+    target: Option<String>,
     generation: Option<u64>,
     arguments: Option<String>,
     reply: Option<String>,
@@ -125,6 +142,12 @@ impl AuditEntry {
         let line = str::from_utf8(line).ok()?;
         let members: Members = serde_json::from_str(line).ok()?;
         let since_1970 = members.time.parse::<Timestamp>().ok()?.as_duration();
+        let write = match (members.written, members.target_type, members.target) {
+            (Some(written), Some(target_type), Some(target)) => {
+                Some(Box::new(AuditWrite { written, target_type, target }))
+            }
+            _ => None,
+        };
         let event = match (members.tool, members.outcome, members.decision, members.subject) {
             (Some(tool), Some(outcome), None, None) => AuditEvent::Call(AuditCall {
                 tool,
@@ -137,6 +160,7 @@ impl AuditEntry {
                 duration: members.duration_us.map(Duration::from_micros),
                 argument_bytes: members.argument_bytes,
                 reply_bytes: members.reply_bytes,
+                write,
                 generation: members.generation,
                 arguments: members.arguments,
                 reply: members.reply,

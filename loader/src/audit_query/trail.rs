@@ -20,6 +20,24 @@ const MAX_LINE: u64 = 1024 * 1024;
 
 /// The audit log as it is at one moment. It can be read while others write: what they add later is not seen, and files that are renamed
 /// or removed meanwhile are read all the same.
+///
+/// ```
+/// use toolbay_loader::{AuditFilter, AuditItem, AuditTrail};
+///
+/// # let folder = tempfile::tempdir()?;
+/// # let home = folder.path();
+/// let failed = AuditFilter { only_errors: true, ..AuditFilter::default() };
+/// for entry in AuditTrail::open(home)?.last(10, &failed)?.entries {
+///     println!("{} {}: {}", entry.time, entry.actor, entry.line);
+/// }
+/// for item in AuditTrail::open(home)?.entries() {
+///     match item? {
+///         AuditItem::Entry(entry) => println!("{}", entry.line),
+///         AuditItem::Damaged(place) => eprintln!("line {} of {}", place.line, place.path.display()),
+///     }
+/// }
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug)]
 pub struct AuditTrail {
     folder: PathBuf,

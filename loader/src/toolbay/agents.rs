@@ -82,10 +82,13 @@ impl Toolbay {
         })
     }
 
-    /// Whoever asked for something, with the agent as it is now; `None` where that is no more.
+    /// Whoever asked for something, as they and their agent are now; `None` where one of them is no more.
     pub(super) fn caller_of(&self, owner: &Owner) -> Option<Caller> {
-        let caller =
-            self.caller(owner.actor.clone(), owner.agent.as_ref(), Loadout::InForce).ok()?;
+        let actor = match &self.config.actors {
+            Some(now) => now(&owner.actor)?,
+            None => owner.actor.clone(),
+        };
+        let caller = self.caller(actor, owner.agent.as_ref(), Loadout::InForce).ok()?;
         let caller = caller.with_attachments(owner.attachments.clone());
         Some(match &owner.run {
             Some(run) => caller.with_run(run.clone()),

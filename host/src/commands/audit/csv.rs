@@ -12,7 +12,7 @@ use crate::{
 };
 
 /// The columns, under names that never change; more may come at the end.
-const COLUMNS: [&str; 25] = [
+const COLUMNS: [&str; 28] = [
     "time",
     "kind",
     "tool",
@@ -26,6 +26,9 @@ const COLUMNS: [&str; 25] = [
     "observed_only",
     "code",
     "approval",
+    "written",
+    "target_type",
+    "target",
     "duration_us",
     "argument_bytes",
     "reply_bytes",
@@ -97,6 +100,11 @@ fn row(entry: &AuditEntry) -> Row {
             set("duration_us", number(took));
             set("argument_bytes", number(call.argument_bytes));
             set("reply_bytes", number(call.reply_bytes));
+            if let Some(write) = &call.write {
+                set("written", write.written.clone());
+                set("target_type", write.target_type.clone());
+                set("target", write.target.clone());
+            }
             set("generation", number(call.generation));
             set("arguments", text(&call.arguments));
             set("reply", text(&call.reply));

@@ -160,7 +160,8 @@ fn an_unknown_zone_is_the_least_trusted_and_an_unknown_enforcement_enforces() {
 #[test]
 fn a_damaged_agent_may_use_nothing_and_stays_as_it_is_until_it_is_replaced() {
     let cases = [
-        ("no loadout", AGENT.replace("\"loadout\": [", "\"load\": [")),
+        ("no loadout", AGENT.replacen(&AGENT[1..AGENT.find("\"pending\"").unwrap()], "", 1)),
+        ("no pending loadout", AGENT.replace("\"loadout\": null,", "")),
         ("no groups", AGENT.replacen("\"groups\": null,", "", 1)),
         (
             "more than is known",

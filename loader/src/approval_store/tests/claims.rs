@@ -194,7 +194,7 @@ fn a_name_that_a_killed_process_left_behind_is_put_right() {
 fn a_claim_writes_over_nothing_that_it_did_not_claim() {
     // Edge case 74.
     type Lay = fn(&Path, &ApprovalFiles, &ApprovalId);
-    let hands: [(&str, Lay); 3] = [
+    let hands: [(&str, Lay); 4] = [
         ("removed", |file, _, _| fs::remove_file(file).unwrap()),
         ("damaged", |file, _, _| fs::write(file, "{").unwrap()),
         // Whoever removes the lock of somebody who lives lets another one in.
@@ -202,6 +202,12 @@ fn a_claim_writes_over_nothing_that_it_did_not_claim() {
             fs::remove_file(file.with_file_name(format!("{id}.lock"))).unwrap();
             let denied = Settled::Denied { by: DecidedBy::Other };
             store.claim(id, NOW).unwrap().settle("user:cy", NOW, denied).unwrap();
+        }),
+        ("given other previews by another", |file, store, id| {
+            fs::remove_file(file.with_file_name(format!("{id}.lock"))).unwrap();
+            let mut fresh = request("a");
+            fresh.calls[0].preview = Preview::Absent;
+            store.claim(id, NOW).unwrap().restate(fresh, vec![0]).unwrap();
         }),
     ];
     for (what, lay) in hands {

@@ -23,7 +23,7 @@ fn forge(store: &ApprovalFiles, id: &ApprovalId, from: &str, to: &str) {
 fn a_damaged_file_stops_its_own_request_alone_and_stays_as_it_is() {
     // Edge case 62.
     type Damage = fn(&ApprovalFiles, &ApprovalId, &Path);
-    let damages: [(&str, Damage, &str); 7] = [
+    let damages: [(&str, Damage, &str); 8] = [
         ("empty", |_, _, file| fs::write(file, "").unwrap(), "EOF"),
         (
             "cut",
@@ -47,6 +47,11 @@ fn a_damaged_file_stops_its_own_request_alone_and_stays_as_it_is() {
             "format 2, expected 1",
         ),
         ("not in the form", |store, id, _| forge(store, id, "\"owner\"", "\"owned\""), "owned"),
+        (
+            "silent about its agent",
+            |store, id, _| forge(store, id, "\"agent\": null,", ""),
+            "agent",
+        ),
         ("without a call", |store, id, _| forge(store, id, "\"a\"", "\"a b\""), "no call"),
         (
             "another request's",
