@@ -356,12 +356,35 @@ fn of_an_agent_that_is_no_more_a_request_can_only_be_denied() {
         asked(&home, &["notes_create", "name=a", "text=b", "--agent", "helper", "--as", "cleo"]);
     let deleted = home.run(&["agent", "delete", "helper"]).with(0);
     assert!(deleted.errors.contains("can only be denied now: 1"), "{}", deleted.errors);
-    assert_eq!(code(&decide(&home, "approve", &id, "ada").with(3)), "agent_gone");
+    assert_eq!(code(&decide(&home, "approve", &id, "ada").with(3)), "owner_gone");
     let row = shown(&home, &id, "ada");
     assert_eq!(row["commands"]["approve"], Value::Null);
     assert_eq!(row["obstacle"], "agent helper is no more: it can only be denied");
     decide(&home, "deny", &id, "ada").with(0);
     assert_eq!(states(&home), ["denied"]);
+}
+
+#[test]
+fn an_approved_call_runs_with_the_rights_that_its_owner_has_then() {
+    let home = home();
+    let text = fs::read_to_string(home.path().join("toolbay.toml")).unwrap();
+    home.printed(&["tool", "require-approval", "for_admins"]);
+    let id = asked(&home, &["for_admins", "--as", "ada"]);
+    home.configuration(&text.replace("admins = [\"ada\"]", "admins = [\"al\"]"));
+    let row = shown(&home, &id, "al");
+    let words = ["--digest", row["digest"].as_str().unwrap(), "--as", "al", "--json"];
+    let refused = home.run(&[&["approvals", "approve", &id][..], &words].concat()).with(3).json();
+    assert_eq!(refused["results"][0]["error"]["code"], "requires_admin");
+
+    home.configuration(&text);
+    home.printed(&["tool", "require-approval", "echo"]);
+    let id = asked(&home, &["echo", "text=a", "--as", "service:indexer"]);
+    home.configuration(&text.replace("[services.indexer]", "[services.crawler]"));
+    assert_eq!(code(&decide(&home, "approve", &id, "ada").with(3)), "owner_gone");
+    assert_eq!(
+        shown(&home, &id, "ada")["obstacle"],
+        "service:indexer is no more: it can only be denied"
+    );
 }
 
 #[test]

@@ -29,6 +29,15 @@ impl People {
         Some(Actor::ServiceAccount { name: name.clone(), scopes })
     }
 
+    /// Who an actor is now who was known before, with the rights of now; `None` for a service account that is no more.
+    pub fn now(&self, actor: &Actor) -> Option<Actor> {
+        match actor {
+            Actor::User { name, .. } => Some(self.user(name.clone())),
+            Actor::ServiceAccount { name, .. } => self.service(name),
+            Actor::Anonymous => Some(Actor::Anonymous),
+        }
+    }
+
     /// The actor as one who decides about requests, with the grant where it has one.
     pub fn decider(&self, actor: Actor) -> Decider {
         let granted = match &actor {
