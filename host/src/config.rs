@@ -98,8 +98,8 @@ impl HostConfig {
                 .map(|(name, service)| (name.into_inner(), service.scopes))
                 .collect(),
         };
-        let now = people.clone();
-        loader.actors = Some(Arc::new(move |actor| now.now(actor)));
+        let known = people.clone();
+        loader.actors = Some(Arc::new(move |actor| known.now(actor)));
         let log_level = log.level.map_or(LevelFilter::Warn, LevelFilter::from);
         Ok(Self { loader, people, log_level })
     }

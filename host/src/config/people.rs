@@ -29,7 +29,7 @@ impl People {
         Some(Actor::ServiceAccount { name: name.clone(), scopes })
     }
 
-    /// Who an actor is now, with the rights of now; `None` for a service account that is no more.
+    /// Who an actor is now who was known before, with the rights of now; `None` for a service account that is no more.
     pub fn now(&self, actor: &Actor) -> Option<Actor> {
         match actor {
             Actor::User { name, .. } => Some(self.user(name.clone())),
