@@ -1,6 +1,7 @@
 //! The one way from a request to a reply.
 
 mod decide;
+mod execute;
 mod fresh;
 mod run;
 mod show;

@@ -1,0 +1,139 @@
+//! Runs the calls of a request that was decided about, and keeps what came of them.
+
+use serde_json::value::RawValue;
+
+use crate::{
+    approval::{ApprovalError, CallResult, Claim, Decider, Settled, StoredReply, StoredRequest},
+    arguments::ValidCall,
+    audit::DecisionKind,
+    backend::RawReply,
+    error::CallError,
+    name::ApprovalId,
+    pipeline::{
+        Admitted, Pipeline,
+        decide::{Decided, store_failed},
+    },
+    registry::Registry,
+    reply::Reply,
+    request::CallRequest,
+};
+
+impl Pipeline {
+    /// Records the decision, puts up the fence, runs the calls and keeps what came of them.
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "it is the one end of two ways that share their parts"
+    )]
+    pub(super) fn run_claimed<'a>(
+        &'a self,
+        mut claim: Box<dyn Claim + '_>,
+        stored: &StoredRequest,
+        decider: &Decider,
+        kind: DecisionKind,
+        requests: &'a [CallRequest<'a>],
+        calls: Vec<Result<Admitted<'a>, CallError>>,
+        registry: &'a Registry,
+    ) -> Result<Decided, ApprovalError> {
+        let id = &stored.id;
+        if let Err(source) = self.record(stored, decider, kind, None)
+            && stored.request.writes()
+        {
+            return Err(ApprovalError::NotAuditable { id: id.clone(), source });
+        }
+        let by = decider.actor().to_string();
+        claim.run(&by, self.config.clock.now()).map_err(store_failed(id))?;
+        let mut decided = Decided { id: id.clone(), results: Vec::new() };
+        let mut kept = Vec::new();
+        let approved = kind == DecisionKind::Approve;
+        for ((pending, request), call) in stored.request.calls.iter().zip(requests).zip(calls) {
+            let (result, keep) = self.run_approved(id, request, call, approved, registry);
+            kept.push(keep);
+            decided.results.push((pending.tool.clone(), result));
+        }
+        let now = self.config.clock.now();
+        claim.settle(&by, now, Settled::done(kept)).map_err(store_failed(id))?;
+        Ok(decided)
+    }
+
+    fn run_approved<'a>(
+        &'a self,
+        id: &ApprovalId,
+        request: &'a CallRequest<'a>,
+        call: Result<Admitted<'a>, CallError>,
+        approved: bool,
+        registry: &'a Registry,
+    ) -> (Result<Reply, CallError>, CallResult) {
+        let mut audit = self.open(request, registry);
+        audit.approved(id);
+        if let Some(entry) = registry.get(request.tool()) {
+            audit.found(entry);
+        }
+        if let Ok(call) = &call {
+            audit.observed(call.authorized().observed());
+        }
+        let ran = call.and_then(|call| ready(call, approved)).and_then(|call| {
+            // The calls before it belong to the history of the run since it was let through.
+            self.judge(&call)?;
+            self.run_keeping(&call, Some(id), &mut audit, |raw| self.keep(raw))
+        });
+        let (result, kept) = match ran {
+            Ok((reply, raw)) => {
+                let kept = raw.stored(&reply);
+                (Ok(reply), CallResult::Reply(kept))
+            }
+            Err(error) => {
+                let (code, model_text) = (error.code().to_owned(), error.model_text());
+                (Err(error), CallResult::Refused { code, model_text })
+            }
+        };
+        audit.close(&result);
+        (result, kept)
+    }
+
+    /// What of a reply is kept before it is bounded: what comes beside the text only as far as the limits would let it through anyway.
+    fn keep(&self, raw: &RawReply) -> Kept {
+        let limits = &self.config.limits;
+        let limit = limits.media_bytes + limits.artifact_bytes + 4 * limits.text_bytes;
+        let rest = (!raw.rest.is_empty() && raw.rest.len() <= limit)
+            .then(|| serde_json::from_slice(&raw.rest).ok())
+            .flatten();
+        let text = (raw.text.len() <= limits.text_bytes)
+            .then(|| String::from_utf8_lossy(&raw.text).into_owned());
+        Kept { text, rest }
+    }
+}
+
+/// A reply as it came, without what is too large to be kept.
+struct Kept {
+    text: Option<String>,
+    rest: Option<Box<RawValue>>,
+}
+
+impl Kept {
+    /// The reply in the form in which it is kept, so that it is once more what was made of it.
+    fn stored(self, reply: &Reply) -> StoredReply {
+        let Self { text, rest } = self;
+        let text = match reply.content() {
+            // What came beside the text is left to what the model read of it.
+            _ if rest.is_none() => reply.model_text().into_owned(),
+            None => reply.text().as_str().to_owned(),
+            // A text that came with content blocks is the first of them.
+            Some(blocks) => {
+                text.or_else(|| blocks.first()?.as_text().map(str::to_owned)).unwrap_or_default()
+            }
+        };
+        StoredReply { status: reply.status(), text, rest }
+    }
+}
+
+/// The call of a request that was decided about, where nothing stands against it any more.
+fn ready(call: Admitted<'_>, approved: bool) -> Result<ValidCall<'_>, CallError> {
+    match call {
+        Admitted::Ready(call) => Ok(call),
+        Admitted::NeedsApproval(call) if approved => Ok(call),
+        // An approval is no input, and an input no approval.
+        Admitted::NeedsApproval(_) | Admitted::NeedsInput { .. } => {
+            Err(CallError::ApprovalRequired { tool: call.entry().definition().name().clone() })
+        }
+    }
+}
