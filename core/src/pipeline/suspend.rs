@@ -208,7 +208,7 @@ fn pending(calls: &[Admitted<'_>], approval: bool) -> Option<PendingRequest> {
     })
 }
 
-fn pending_call(call: &Admitted<'_>) -> PendingCall {
+pub(super) fn pending_call(call: &Admitted<'_>) -> PendingCall {
     let arguments = match call {
         Admitted::Ready(call) | Admitted::NeedsApproval(call) => call.arguments().to_owned(),
         Admitted::NeedsInput { given, .. } => canonical(given),
