@@ -1,8 +1,9 @@
 //! The one way from a request to a reply.
 
+mod claimed;
 mod decide;
-mod execute;
 mod fresh;
+mod permitted;
 mod run;
 mod show;
 mod simulate;

@@ -4,7 +4,7 @@ use std::io::{self, Read};
 
 use serde_json::{Map, Value};
 use thiserror::Error;
-use toolbay_loader::{Coercion, Schema};
+use toolbay_loader::{Coercion, Schema, Toolbay};
 
 /// Why words are no arguments.
 #[derive(Debug, Error)]
@@ -91,6 +91,18 @@ impl Given {
             [word] if word.trim_start().starts_with(['{', '[']) => Ok(Self::Json(word.clone())),
             words => words.iter().map(|word| pair(word)).collect::<Result<_, _>>().map(Self::Pairs),
         }
+    }
+
+    /// The arguments of a call of this tool, typed by its schema where it is registered.
+    pub(crate) fn for_tool(
+        self,
+        tool: &str,
+        toolbay: &Toolbay,
+        input: impl Read,
+    ) -> Result<String, ArgumentsError> {
+        let registry = toolbay.registry();
+        let schema = registry.get(tool).map(|entry| entry.definition().schema());
+        self.into_json(schema, input, toolbay.config().limits.argument_bytes)
     }
 
     /// The arguments as JSON text, typed by the tool's schema where they are pairs. Of standard input, `limit` bytes and one more

@@ -1,15 +1,23 @@
 //! The command line.
 
+mod access;
+mod agent;
+mod approvals;
 mod audit;
 
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;
-use toolbay_loader::{ActorName, AgentName};
+use toolbay_loader::{AgentName, Toolbay};
 
-pub(crate) use self::audit::AuditArgs;
-use crate::exit::Exit;
+pub(crate) use self::{
+    access::{ByArgs, SwitchAction, SwitchArgs, ToolAction, ToolArgs},
+    agent::{AgentAction, AgentArgs, Fallback, LoadoutArgs, SettingsArgs, Skill, ToolSetting},
+    approvals::{ApprovalsAction, ApprovalsArgs},
+    audit::AuditArgs,
+};
+use crate::{caller::Named, exit::Exit};
 
 /// Lets language models use tools from native plugins
 #[derive(Debug, Parser)]
@@ -34,21 +42,58 @@ pub(crate) enum Command {
     Call(CallArgs),
     /// Offer the tools to a client of the Model Context Protocol
     Serve(ServeArgs),
+    /// Decide about tools: switch them on and off, review what changed
+    Tool(ToolArgs),
+    /// Decide about groups of tools
+    Group(SwitchArgs),
+    /// Decide about providers
+    Provider(SwitchArgs),
+    /// Make and change the agents as which models work
+    Agent(AgentArgs),
+    /// Decide about calls that wait for a person
+    Approvals(ApprovalsArgs),
+    /// Say what would become of a call, and change nothing
+    Simulate(SimulateArgs),
+    /// Say why a tool can or can't be used, and what to do about it
+    Explain(ExplainArgs),
     /// Show what was called and decided
     Audit(Box<AuditArgs>),
     /// Print a script that completes commands in a shell
     Completions(CompletionsArgs),
 }
 
+impl Command {
+    /// Whether it prints JSON.
+    pub(crate) fn json(&self) -> bool {
+        match self {
+            Self::Refresh(args) => args.json,
+            Self::List(args) => args.json,
+            Self::Inspect(args) => args.json,
+            Self::Call(args) => args.json,
+            Self::Tool(args) => args.by.json,
+            Self::Group(args) | Self::Provider(args) => args.by.json,
+            Self::Agent(args) => args.by.json,
+            Self::Approvals(args) => args.json,
+            Self::Simulate(args) => args.json,
+            Self::Explain(args) => args.json,
+            Self::Audit(args) => args.json,
+            Self::Serve(_) | Self::Completions(_) => false,
+        }
+    }
+}
+
 /// Who calls.
 #[derive(Debug, Args)]
 pub(crate) struct CallerArgs {
-    /// The agent to work as, one that the configuration names
+    /// The agent to work as, one that `toolbay agent` knows
     #[arg(long, value_name = "NAME")]
     pub(crate) agent: Option<AgentName>,
-    /// The user to call as; otherwise the call is anonymous
+    /// The user to call as, or service:NAME; otherwise the call is anonymous
     #[arg(long = "as", value_name = "USER")]
-    pub(crate) user: Option<ActorName>,
+    pub(crate) user: Option<Named>,
+    /// Work with the agent's loadout that waits for a review, where one does
+    #[arg(long, requires = "agent")]
+    pub(crate) pending: bool,
 }
 
 #[derive(Debug, Args)]
@@ -101,12 +146,44 @@ pub(crate) struct CallArgs {
 }
 
 #[derive(Debug, Args)]
+pub(crate) struct SimulateArgs {
+    /// The name of the tool
+    pub(crate) tool: String,
+    /// The arguments, as `toolbay call` takes them
+    #[arg(value_name = "JSON|KEY=VALUE")]
+    pub(crate) arguments: Vec<String>,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) caller: CallerArgs,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ExplainArgs {
+    /// The name of the tool
+    pub(crate) tool: String,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) caller: CallerArgs,
+}
+
+#[derive(Debug, Args)]
 pub(crate) struct ServeArgs {
     /// Speak the protocol on standard input and output
     #[arg(long, required = true)]
     pub(crate) stdio: bool,
-    #[command(flatten)]
-    pub(crate) caller: CallerArgs,
+    /// The agent to work as, one that `toolbay agent` knows
+    #[arg(long, value_name = "NAME", default_value = Toolbay::DEFAULT_AGENT)]
+    pub(crate) agent: AgentName,
+    /// The user to call as, or service:NAME; otherwise the calls are anonymous
+    #[arg(long = "as", value_name = "USER")]
+    pub(crate) user: Option<Named>,
+    /// Work with the agent's loadout that waits for a review, where one does
+    #[arg(long)]
+    pub(crate) pending: bool,
 }
 
 #[derive(Debug, Args)]

@@ -1,32 +1,51 @@
 //! What each command does.
 
+mod agent;
+mod approvals;
 mod audit;
 mod call;
 mod completions;
+mod explain;
+mod failure;
+mod group;
 mod inspect;
+mod left_out;
 mod list;
+mod provider;
 mod refresh;
+mod reply;
 mod row;
 mod serve;
+mod simulate;
+mod switches;
+mod time;
+mod tool;
+mod unknown;
 
 use std::{ffi::OsString, fs::File, path::PathBuf, process::ExitCode};
 
 use clap::Parser;
 use log::LevelFilter;
 use thiserror::Error;
-use toolbay_loader::{CallError, Caller, Config, OpenError, RefreshError, ToolName, Toolbay};
+use toolbay_loader::{
+    AccessError, ApprovalError, CallError, Caller, Config, OpenError, RefreshError, ToolName,
+    Toolbay,
+};
 
 use crate::{
     arguments::ArgumentsError,
-    caller::UnknownAgent,
+    caller::CallerError,
     cli::{Cli, Command},
-    commands::{audit::AuditError, call::InterruptError, inspect::InspectError},
-    config::{self, ConfigError, DEFAULT_PLUGIN_DIRECTORY, HostConfig},
+    commands::{
+        approvals::RequestIdError, audit::AuditError, call::InterruptError, failure::Failure,
+        inspect::InspectError, unknown::UnknownTool,
+    },
+    config::{self, ConfigError, DEFAULT_PLUGIN_DIRECTORY, HostConfig, People},
     exit::Exit,
     home::{self, HomeError},
     mcp::ServeError,
-    nearest::nearest,
     output::{Output, OutputError},
+    program::Program,
     report,
     stdio::Stdio,
 };
@@ -42,7 +61,13 @@ enum CommandError {
     #[error(transparent)]
     Config(#[from] ConfigError),
     #[error(transparent)]
-    Agent(#[from] UnknownAgent),
+    Caller(#[from] CallerError),
+    #[error(transparent)]
+    Access(#[from] AccessError),
+    #[error(transparent)]
+    RequestId(#[from] RequestIdError),
+    #[error(transparent)]
+    Approval(#[from] ApprovalError),
     #[error(transparent)]
     Open(#[from] OpenError),
     #[error(transparent)]
@@ -71,7 +96,12 @@ impl CommandError {
                 Exit::Unavailable
             }
             Self::Open(error) => Exit::of_party(error.party()),
-            Self::Agent(_) => Exit::Refused,
+            Self::Caller(CallerError::Nobody) => Exit::Usage,
+            Self::Caller(CallerError::Agent(error)) | Self::Access(error) => {
+                Exit::of_party(error.party())
+            }
+            Self::Caller(_) | Self::RequestId(_) => Exit::Refused,
+            Self::Approval(error) => Exit::of_party(error.party()),
             Self::Inspect(error) => error.exit(),
             Self::Arguments(ArgumentsError::Input(_)) => Exit::Unavailable,
             Self::Arguments(_) => Exit::Usage,
@@ -87,8 +117,53 @@ impl CommandError {
     fn help(&self) -> Option<String> {
         match self {
             Self::Call(error) => call::help(error),
+            Self::Caller(CallerError::Agent(AccessError::Unknown { nearest, .. }))
+                if nearest.is_empty() =>
+            {
+                Some(
+                    "`toolbay agent list` shows the agents, and `toolbay agent create` makes one"
+                        .to_owned(),
+                )
+            }
+            Self::Access(AccessError::NotAdmin { .. }) => Some(format!(
+                "[users] in {} names the administrators; without --as, the operator decides",
+                config::FILE_NAME
+            )),
+            Self::Approval(error) => approvals::help(error),
             _ => None,
         }
+    }
+}
+
+impl From<CallError> for CommandError {
+    fn from(error: CallError) -> Self {
+        Self::Call(Box::new(error))
+    }
+}
+
+/// What a command starts from.
+struct Setup {
+    config: HostConfig,
+    program: Program,
+}
+
+/// The home, opened for a command.
+struct Opened {
+    toolbay: Toolbay,
+    people: People,
+    program: Program,
+}
+
+impl Setup {
+    /// Opens the home, and tells what is wrong with its files.
+    fn open(self) -> Result<Opened, OpenError> {
+        let Self { config: HostConfig { loader, people, .. }, program } = self;
+        let toolbay = Toolbay::open(loader)?;
+        if let Some(problem) = toolbay.registry_problem() {
+            report::warning(&report::chain(&*problem));
+        }
+        warn_about_access(&toolbay);
+        Ok(Opened { toolbay, people, program })
     }
 }
 
@@ -129,20 +204,41 @@ fn usage(error: &clap::Error, output: &mut Output) -> Exit {
 
 fn execute(cli: Cli, input: File, mut output: Output) -> Result<Exit, CommandError> {
     let Cli { home, command } = cli;
+    let program = Program::new(home.as_deref());
     let resolve = || home::resolve(home.clone());
-    let load = || {
+    let setup = || {
         let config = HostConfig::load(&resolve()?)?;
         show_log(config.log_level);
-        Ok::<_, CommandError>(config)
+        Ok::<_, CommandError>(Setup { config, program })
     };
-    match command {
-        Command::Refresh(args) => refresh::refresh(&args, load()?, &mut output),
-        Command::List(args) => list::list(&args, load()?, &mut output),
-        Command::Inspect(args) => inspect::inspect(&args, load, &mut output),
-        Command::Call(args) => call::call(args, load()?, input, &mut output),
-        Command::Serve(args) => serve::serve(&args, load()?, input, output),
-        Command::Audit(args) => audit::audit(&args, &resolve()?, &mut output),
-        Command::Completions(args) => completions::completions(&args, &mut output),
+    let json = command.json();
+    let out = &mut output;
+    let result = match command {
+        Command::Refresh(args) => refresh::refresh(&args, setup()?, out),
+        Command::List(args) => list::list(&args, setup()?, out),
+        Command::Inspect(args) => inspect::inspect(&args, setup, out),
+        Command::Call(args) => call::call(args, setup()?, input, out),
+        Command::Serve(args) => return serve::serve(&args, setup()?, input, output),
+        Command::Tool(args) => tool::tool(&args, setup()?, out),
+        Command::Group(args) => group::group(&args, setup()?, out),
+        Command::Provider(args) => provider::provider(&args, setup()?, out),
+        Command::Agent(args) => agent::agent(args, setup()?, out),
+        Command::Approvals(args) => approvals::approvals(args, setup()?, input, out),
+        Command::Simulate(args) => simulate::simulate(args, setup()?, input, out),
+        Command::Explain(args) => explain::explain(&args, setup()?, out),
+        Command::Audit(args) => audit::audit(&args, &resolve()?, out),
+        Command::Completions(args) => completions::completions(&args, out),
+    };
+    match result {
+        // A program is told, too, why a command failed, where it is something that programs tell apart.
+        Err(error) if json => match Failure::of(&error) {
+            Some(failure) => {
+                output.json(&failure)?;
+                Ok(error.exit())
+            }
+            None => Err(error),
+        },
+        result => result,
     }
 }
 
@@ -154,32 +250,31 @@ fn show_log(level: LevelFilter) {
     let _ = builder.filter_level(level).parse_env(environment).try_init();
 }
 
-/// Opens the home, and tells what is wrong with its registry.
-fn open(config: Config) -> Result<Toolbay, OpenError> {
-    let toolbay = Toolbay::open(config)?;
-    if let Some(problem) = toolbay.registry_problem() {
-        report::warning(&report::chain(&*problem));
+/// Tells that nothing may be used, because nobody can read what was decided.
+fn warn_about_access(toolbay: &Toolbay) {
+    if let Some(problem) = toolbay.access_problem() {
+        let problem = report::chain(&*problem);
+        report::warning(&format!(
+            "every tool is off until it can be read what was decided: {problem}"
+        ));
     }
-    Ok(toolbay)
 }
 
 /// Tells which settings of the caller's agent are for tools that no provider has.
 fn warn_about_agent(caller: &Caller, toolbay: &Toolbay) {
-    let Some(agent) = caller.agent() else { return };
-    let (registry, providers) = (toolbay.registry(), toolbay.providers());
-    let declared = || providers.iter().flat_map(|provider| &provider.declared);
-    let known = |name: &ToolName| {
-        registry.get(name.as_str()).is_some() || declared().any(|tool| tool.name == *name)
-    };
-    for name in agent.tool_config.keys().filter(|name| !known(name)) {
-        let near = nearest(name.as_str(), declared().map(|tool| tool.name.as_str()));
-        let near = near.map(|near| format!("; did you mean {near:?}?")).unwrap_or_default();
-        report::warning(&format!(
-            "{} sets {:?} for agent {:?}, which is no tool{near}",
-            config::FILE_NAME,
-            name.as_str(),
-            agent.name.as_str()
-        ));
+    if let Some(agent) = caller.agent() {
+        warn_about_settings(agent.name.as_str(), agent.tool_config.keys(), toolbay);
+    }
+}
+
+/// Tells which of these tools, for which an agent has settings, no provider has.
+fn warn_about_settings<'t>(
+    agent: &str,
+    tools: impl Iterator<Item = &'t ToolName>,
+    toolbay: &Toolbay,
+) {
+    for unknown in UnknownTool::among(tools, toolbay) {
+        report::warning(&format!("agent {agent:?} has settings for {unknown}"));
     }
 }
 

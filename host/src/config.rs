@@ -3,14 +3,15 @@
 mod error;
 mod file;
 mod json;
+mod people;
 
-use std::{collections::BTreeMap, fs, io, path::Path};
+use std::{collections::BTreeSet, fs, io, path::Path, time::Duration};
 
 use log::LevelFilter;
-use toolbay_loader::{Agent, AgentName, AuditConfig, Config, Limits};
+use toolbay_loader::{AuditConfig, Config, Limits, ToolSet, Visibility};
 
-pub use self::error::ConfigError;
-use self::file::{ConfigFile, PluginsSection};
+use self::file::{ConfigFile, Parsed, PluginsSection, ToolSetSection};
+pub use self::{error::ConfigError, people::People};
 
 /// The name of the configuration file in the home folder.
 pub const FILE_NAME: &str = "toolbay.toml";
@@ -23,8 +24,8 @@ pub(crate) const DEFAULT_PLUGIN_DIRECTORY: &str = "plugins";
 pub struct HostConfig {
     /// What the loader gets.
     pub loader: Config,
-    /// The agents by name.
-    pub agents: BTreeMap<AgentName, Agent>,
+    /// Who has which rights.
+    pub people: People,
     /// Which log records are shown, unless the environment says otherwise.
     pub log_level: LevelFilter,
 }
@@ -48,7 +49,17 @@ impl HostConfig {
     fn parse(home: &Path, text: &str) -> Result<Self, ConfigError> {
         let file: ConfigFile = toml::from_str(text)
             .map_err(|error| ConfigError::of_toml(home.join(FILE_NAME), text, &error))?;
-        let ConfigFile { plugins, providers, limits, audit, agents, log } = file;
+        let ConfigFile {
+            plugins,
+            providers,
+            limits,
+            audit,
+            users,
+            services,
+            approvals,
+            tool_sets,
+            log,
+        } = file;
         let (default_limits, default_audit) = (Limits::default(), AuditConfig::default());
         let mut loader = Config::new(home);
         loader.plugin_directories = match plugins {
@@ -75,20 +86,37 @@ impl HostConfig {
             keep: audit.keep.unwrap_or(default_audit.keep),
             keep_days: audit.keep_days.unwrap_or(default_audit.keep_days),
         };
-        let agents = agents.into_iter().map(|(name, agent)| {
-            let name = name.into_inner();
-            let tools = agent.tools.into_iter();
-            let tools = tools.map(|(tool, table)| (tool.into_inner(), table.into_raw())).collect();
-            (name.clone(), Agent { tool_config: tools, ..Agent::new(name) })
-        });
+        if let Some(hours) = approvals.expire_hours {
+            loader.approvals_expire_after = Duration::from_hours(u64::from(hours.get()));
+        }
+        loader.tool_sets = tool_sets.into_values().map(tool_set).collect();
+        let people = People {
+            admins: parsed(users.admins),
+            approvers: parsed(users.approvers),
+            services: services
+                .into_iter()
+                .map(|(name, service)| (name.into_inner(), service.scopes))
+                .collect(),
+        };
         let log_level = log.level.map_or(LevelFilter::Warn, LevelFilter::from);
-        Ok(Self { agents: agents.collect(), loader, log_level })
+        Ok(Self { loader, people, log_level })
     }
+}
+
+fn parsed<T: Ord>(names: BTreeSet<Parsed<T>>) -> BTreeSet<T> {
+    names.into_iter().map(Parsed::into_inner).collect()
+}
+
+/// A set that says nothing of who may have it is for everybody.
+fn tool_set(section: ToolSetSection) -> ToolSet {
+    let everybody = || [Visibility::Personal, Visibility::Team, Visibility::Shared].into();
+    let visibility = section.visibility.map_or_else(everybody, parsed);
+    ToolSet { tools: parsed(section.tools), visibility }
 }
 
 #[cfg(test)]
 mod tests {
-    use toolbay_loader::Privacy;
+    use toolbay_loader::{Privacy, tool_list};
 
     use super::*;
 
@@ -117,14 +145,25 @@ mod tests {
             max_file_bytes = 5
             keep = 6
             keep_days = 7
-            [agents.tutor.tools.search]
-            limit = 3
+            [users]
+            admins = ["ada"]
+            approvers = ["bo", "cleo"]
+            [services.indexer]
+            scopes = ["approve"]
+            [services.idle]
+            [approvals]
+            expire_hours = 7
+            [tool_sets.wiki]
+            tools = ["wiki_read", "wiki_write"]
+            visibility = ["personal", "team"]
+            [tool_sets.anybody]
+            tools = ["greet"]
             [log]
             level = "debug"
             "#,
         )
         .unwrap();
-        let HostConfig { loader, agents, log_level } = config;
+        let HostConfig { loader, people, log_level } = config;
         assert_eq!(loader.home, Path::new(HOME));
         assert_eq!(
             loader.plugin_directories,
@@ -139,17 +178,32 @@ mod tests {
         let audit =
             AuditConfig { privacy: Privacy::Redacted, max_file_len: 5, keep: 6, keep_days: 7 };
         assert_eq!(loader.audit, audit);
-        assert_eq!(agents["tutor"].tool_config["search"].get(), r#"{"limit":3}"#);
+        assert_eq!(loader.approvals_expire_after, Duration::from_hours(7));
+        let (personal, team) = (Visibility::Personal, Visibility::Team);
+        let anybody = [personal, team, Visibility::Shared].into();
+        let tools = |names: &str| tool_list(names).unwrap();
+        let sets = [
+            ToolSet { tools: tools("greet"), visibility: anybody },
+            ToolSet { tools: tools("wiki_read wiki_write"), visibility: [personal, team].into() },
+        ];
+        assert_eq!(loader.tool_sets, sets);
+        let name = |name: &str| name.parse().unwrap();
+        assert_eq!(people.admins, [name("ada")].into());
+        assert_eq!(people.approvers, [name("bo"), name("cleo")].into());
+        let services = [(name("idle"), Vec::new()), (name("indexer"), vec!["approve".to_owned()])];
+        assert_eq!(people.services, services.into());
         assert_eq!(log_level, LevelFilter::Debug);
     }
 
     #[test]
     fn an_empty_file_gives_the_defaults() {
-        let HostConfig { loader, agents, log_level } = parse("").unwrap();
+        let HostConfig { loader, people, log_level } = parse("").unwrap();
         assert!(loader.plugin_directories.is_empty() && loader.providers.is_empty());
         assert_eq!(loader.limits, Limits::default());
         assert_eq!(loader.audit, AuditConfig::default());
-        assert!(agents.is_empty());
+        assert_eq!(loader.approvals_expire_after, Duration::from_hours(24));
+        assert!(loader.tool_sets.is_empty());
+        assert_eq!(people, People::default());
         assert_eq!(log_level, LevelFilter::Warn);
     }
 
@@ -174,14 +228,38 @@ mod tests {
                 "line 2: unknown key \"max\", expected one of \"text_bytes\", \"argument_bytes\", \"media_bytes\", \"artifact_bytes\"",
             ),
             ("[plugin]\ndirectories = []", "line 1: unknown key \"plugin\", expected \"plugins\""),
-            ("[agents.tutor]\ntool = {}", "line 2: unknown key \"tool\", expected \"tools\""),
+            (
+                "\n[agents.tutor.tools.search]",
+                "line 2: expected no table \"agents\", for agents are made with `toolbay agent create NAME`",
+            ),
+            (
+                "[agent.tutor]",
+                "line 1: expected no table \"agent\", for agents are made with `toolbay agent create NAME`",
+            ),
+            ("[log]\nagents = 1", "line 2: unknown key \"agents\", expected \"level\""),
+            ("[user]\nadmins = []", "line 1: unknown key \"user\", expected \"users\""),
+            ("[users]\nadmin = []", "line 2: unknown key \"admin\", expected \"admins\""),
+            ("[services.a]\nscope = []", "line 2: unknown key \"scope\", expected \"scopes\""),
+            (
+                "[users]\nadmins = [\"\"]",
+                "line 2: actor name: expected 1 to 256 bytes without control characters, found \"\"",
+            ),
+            (
+                "[approvals]\nexpire_hours = 0",
+                "line 2: invalid value: integer `0`, expected a nonzero u32",
+            ),
+            (
+                "[tool_sets.wiki]\ntools = []\nvisibility = [\"public\"]",
+                "line 3: visibility: expected one of personal, team, shared, found \"public\"",
+            ),
+            ("[tool_sets.wiki]\nvisibility = []", "line 1: missing field `tools`"),
             (
                 "[providers.My-Plugin]",
                 "line 1: provider id: expected a letter of a-z and up to 63 characters of a-z 0-9 _ -, found \"My-Plugin\"",
             ),
             (
-                "[agents.tutor.tools.\"read file\"]",
-                "line 1: tool name: expected 1 to 64 characters of A-Z a-z 0-9 _ -, found \"read file\"",
+                "[tool_sets.a]\ntools = [\"read file\"]",
+                "line 2: tool name: expected 1 to 64 characters of A-Z a-z 0-9 _ -, found \"read file\"",
             ),
             (
                 "[audit]\nprivacy = \"metdata\"",

@@ -21,6 +21,8 @@ pub enum Exit {
     Broken = 4,
     /// Something in the environment is missing: configuration, files, rights.
     Unavailable = 5,
+    /// The call waits for a person, or runs since one has approved it.
+    Waiting = 6,
 }
 
 impl Exit {
@@ -33,7 +35,8 @@ Exit codes:
   3  refused before anything ran: an unknown tool, wrong arguments, a missing right or approval,
      or a plugin that this host does not take
   4  the plugin broke off or broke its contract
-  5  something in the environment is missing or can't be used: configuration, files, rights";
+  5  something in the environment is missing or can't be used: configuration, files, rights
+  6  the call waits for a person: nothing was run yet";
 
     /// How a call with this reply ends.
     pub(crate) fn of_reply(status: ReplyStatus) -> Self {
@@ -50,6 +53,7 @@ Exit codes:
             CallError::Backend { source: BackendError::Unavailable { .. }, .. } => {
                 Self::Unavailable
             }
+            CallError::Pending { .. } => Self::Waiting,
             error => Self::of_party(error.party()),
         }
     }
@@ -79,6 +83,11 @@ mod tests {
         CallError::Backend { tool, provider, source }
     }
 
+    fn pending() -> CallError {
+        let (tool, id) = ("greet".parse().unwrap(), "7k3f".parse().unwrap());
+        CallError::Pending { tool, id, running: false, input: false }
+    }
+
     #[test]
     fn the_code_tells_who_can_do_something() {
         let unavailable = |party| BackendError::Unavailable { party, source: "gone".into() };
@@ -86,6 +95,7 @@ mod tests {
         let cases = [
             (CallError::NotRegistered { tool: "gret".to_owned(), nearest: Vec::new() }, 3),
             (CallError::ApprovalRequired { tool: "greet".parse().unwrap() }, 3),
+            (pending(), 6),
             (backend(fault), 4),
             (backend(BackendError::DeadlineExceeded), 4),
             (backend(BackendError::Cancelled), 1),

@@ -5,7 +5,8 @@
 //!    [`Toolbay`](toolbay_loader::Toolbay) takes plugins and calls their tools; this crate only asks it.
 //! 3. What people and programs read goes to standard output, and everything else to standard error: a client of
 //!    `toolbay serve --stdio` sees nothing but its protocol.
-//! 4. A session of `toolbay serve` is a [`McpServer`], which other programs can serve over any pair of streams.
+//! 4. A session of `toolbay serve` is a [`McpServer`], which other programs can serve over any pair of streams. It works for one
+//!    [`Identity`], and follows what is decided about its tools and its agent while it runs.
 //! 5. The [`Exit`] code tells a script who can do something about a failure.
 //!
 //! ```no_run
@@ -18,9 +19,12 @@
 //! # let _: std::process::ExitCode = code;
 //! ```
 
+mod diff;
 mod exit;
+mod json_text;
 mod nearest;
 mod output;
+mod program;
 mod report;
 mod stdio;
 
@@ -41,8 +45,8 @@ mod sample;
 
 pub use crate::{
     commands::run,
-    config::{ConfigError, FILE_NAME as CONFIG_FILE_NAME, HostConfig},
+    config::{ConfigError, FILE_NAME as CONFIG_FILE_NAME, HostConfig, People},
     exit::Exit,
-    mcp::{McpServer, ServeError},
+    mcp::{Identity, McpServer, ServeError},
     stdio::{Stdio, StdioError},
 };

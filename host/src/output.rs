@@ -1,5 +1,6 @@
 //! What a command prints: text and tables for people, JSON for programs.
 
+mod facts;
 mod table;
 
 use std::{
@@ -11,7 +12,7 @@ use std::{
 use serde::Serialize;
 use thiserror::Error;
 
-pub(crate) use self::table::Table;
+pub(crate) use self::{facts::Facts, table::Table};
 
 /// The width of a terminal that does not tell it.
 const DEFAULT_COLUMNS: u16 = 80;
@@ -88,6 +89,11 @@ impl Output {
         self.text(&text)
     }
 
+    /// Prints facts about one thing.
+    pub(crate) fn facts(&mut self, facts: &Facts) -> Result<(), OutputError> {
+        self.text(&facts.render())
+    }
+
     /// Takes a great many small pieces of the program's own, whose end is to flush it.
     pub(crate) fn writer(&mut self) -> BufWriter<&mut File> {
         BufWriter::new(&mut self.file)
@@ -99,9 +105,12 @@ impl Output {
     }
 }
 
-/// The text with its control characters escaped, except for line feeds and tabs.
+/// The text with its control characters escaped, except for line feeds and tabs, and with those that turn the direction of writing:
+/// a person would decide about another text than the one that is there.
 pub(crate) fn visible(text: &str) -> Cow<'_, str> {
-    let hidden = |character: char| character.is_control() && !matches!(character, '\n' | '\t');
+    let hidden = |character: char| {
+        character.is_control() && !matches!(character, '\n' | '\t') || turns(character)
+    };
     if !text.contains(hidden) {
         return Cow::Borrowed(text);
     }
@@ -114,6 +123,10 @@ pub(crate) fn visible(text: &str) -> Cow<'_, str> {
         }
     }
     Cow::Owned(visible)
+}
+
+fn turns(character: char) -> bool {
+    matches!(character, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
 /// A number with separators, such as `1,234,567`.
@@ -139,6 +152,8 @@ mod tests {
             ("plain\n\ttext ä", "plain\n\ttext ä"),
             ("\u{1b}[31mred", "\\u{1b}[31mred"),
             ("over\rwritten", "over\\rwritten"),
+            ("a\u{202e}txt.exe", "a\\u{202e}txt.exe"),
+            ("\u{5d0}\u{5d1}", "\u{5d0}\u{5d1}"),
         ];
         for (text, expected) in cases {
             assert_eq!(visible(text), expected);

@@ -27,6 +27,14 @@ pub(crate) fn failure(error: &dyn Error, help: Option<&str>) {
     }
 }
 
+/// Tells that a command goes on only when a person has decided, and how.
+pub(crate) fn waiting(text: &str, help: Option<&str>) {
+    line("waiting", text);
+    if let Some(help) = help {
+        line("help", help);
+    }
+}
+
 /// Tells what is wrong although the command goes on.
 pub(crate) fn warning(text: &str) {
     line("warning", text);

@@ -18,11 +18,11 @@ use tokio::{
     task::JoinHandle,
     time::timeout,
 };
-use toolbay::{McpServer, ServeError};
+use toolbay::{Identity, McpServer, ServeError};
 use toolbay_loader::{
-    Actor, BackendError, Caller, Config, Declarations, DefinitionParts, Effect, Offer, OfferedTool,
-    Progress, ProviderId, RawReply, ReplyStatus, Schema, ToolBackend, ToolDefinition, Toolbay,
-    ValidCall,
+    Actor, BackendError, Config, Declarations, DefinitionParts, Effect, Loadout, Offer,
+    OfferedTool, Progress, ProviderId, RawReply, ReplyStatus, Schema, ToolBackend, ToolDefinition,
+    Toolbay, ValidCall,
 };
 
 const LEGACY: &str = "2025-11-25";
@@ -123,7 +123,8 @@ impl Client {
         let (to, input) = duplex(1024 * 1024);
         let (output, from) = duplex(1024 * 1024);
         let (stop, stopped) = oneshot::channel();
-        let server = McpServer::new(toolbay, Caller::new(Actor::Anonymous));
+        let identity = Identity { actor: Actor::Anonymous, agent: None, loadout: Loadout::InForce };
+        let server = McpServer::new(toolbay, identity).unwrap();
         let server = tokio::spawn(server.serve(input, output, async {
             // The sender is dropped together with the client, which ends the server just as well.
             let _ = stopped.await;

@@ -57,6 +57,16 @@ pub enum AccessError {
         /// Who proposed it.
         actor: String,
     },
+    /// The agent has every enabled tool, so that there is no list to add to or to remove from.
+    ///
+    /// Resolution: give it a list.
+    #[error(
+        "agent {agent} has every enabled tool: expected an agent with a list that can be changed"
+    )]
+    NoList {
+        /// The agent.
+        agent: AgentName,
+    },
     /// A tool that asks for an input would wait for a person twice.
     ///
     /// Resolution: switch the tool off, where an input is not enough.
@@ -103,6 +113,7 @@ impl AccessError {
             Self::AgentExists { .. } => "agent_exists",
             Self::NothingPending { .. } => "nothing_pending",
             Self::OwnProposal { .. } => "own_proposal",
+            Self::NoList { .. } => "no_list",
             Self::ApprovalAndInput { .. } => "approval_and_input",
             Self::NotAuditable(_) => "not_auditable",
             Self::File(_) => "file",

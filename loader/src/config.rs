@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, path::PathBuf, sync::Arc, time::Duration};
 
 use serde_json::value::RawValue;
-use toolbay_core::{Limits, Offer, Privacy, ProviderId, Rules, ToolSet, WriteListener};
+use toolbay_core::{Actor, Limits, Offer, Privacy, ProviderId, Rules, ToolSet, WriteListener};
 
 /// The configuration of a [`Toolbay`](crate::Toolbay). Everything is explicit: no environment variable counts, and relative paths are
 /// made absolute once, when it is opened.
@@ -26,6 +26,9 @@ pub struct Config {
     pub tool_sets: Vec<ToolSet>,
     /// The host application's own rules about calls.
     pub rules: Rules,
+    /// Who an actor is now who asked for something earlier: an approved call runs with the rights that they have then, and not at all
+    /// where they are no more. Without it, they are who they were.
+    pub actors: Option<Arc<ActorNow>>,
     /// Who hears of writes. A listener that panics is logged, and harms nothing.
     pub listeners: Vec<Arc<dyn WriteListener>>,
 }
@@ -43,10 +46,14 @@ impl Config {
             approvals_expire_after: Duration::from_hours(24),
             tool_sets: Vec::new(),
             rules: Rules::default(),
+            actors: None,
             listeners: Vec::new(),
         }
     }
 }
+
+/// Tells who an actor is now; `None` where they are no more.
+pub type ActorNow = dyn Fn(&Actor) -> Option<Actor> + Send + Sync;
 
 /// How the audit log is kept.
 #[derive(Debug, Clone, PartialEq, Eq)]

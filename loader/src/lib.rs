@@ -80,7 +80,7 @@ pub use crate::{
         AuditItem, AuditReadError, AuditSummary, AuditTail, AuditTrail, AuditWrite, DamagedLine,
         Moment, MomentError, ToolUsage,
     },
-    config::{AuditConfig, Config},
+    config::{ActorNow, AuditConfig, Config},
     discover::{Candidate, Discovery, MAX_ENTRIES, discover},
     error::{AccessFileError, OpenError, RefreshError, RegistryFileError},
     inspect::{
@@ -90,8 +90,8 @@ pub use crate::{
     rejection::{Reason as RejectionReason, Rejection, Stage},
     store::{ContentHash, NotAHash, Store},
     toolbay::{
-        ChangedTool, GroupState, Loadout, LoadoutChange, ProviderStatus, RefreshReport, Switch,
-        ToolState, Toolbay,
+        ChangedTool, GroupState, Loadout, LoadoutChange, ProviderState, ProviderStatus,
+        RefreshReport, Switch, ToolState, Toolbay,
     },
     verify::{DeclaredTool, Verified, problems, verify},
 };

@@ -5,6 +5,7 @@ mod agents;
 mod approvals;
 mod listening;
 mod state;
+mod switched_providers;
 mod view;
 
 use std::{path::PathBuf, sync::Arc};
@@ -18,6 +19,7 @@ use toolbay_core::{
 pub use self::{
     administration::{GroupState, Switch, ToolState},
     agents::{Loadout, LoadoutChange},
+    switched_providers::ProviderState,
 };
 use self::{
     listening::Guarded,

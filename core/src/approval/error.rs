@@ -9,7 +9,7 @@ use crate::{
     arguments::Violation,
     audit::AuditError,
     error::Party,
-    name::{AgentName, ApprovalId, ToolName},
+    name::{ApprovalId, ToolName},
 };
 
 /// Why a request could not be kept or read.
@@ -130,15 +130,15 @@ pub enum ApprovalError {
         /// Who has started it.
         actor: String,
     },
-    /// The agent that asked is no more.
+    /// Whoever asked is no more, or the agent is.
     ///
     /// Resolution: deny the request.
-    #[error("request {id} was made by agent {agent}, which is no more")]
-    AgentGone {
+    #[error("request {id} was made by {owner}, who is no more: it can only be denied")]
+    OwnerGone {
         /// The id.
         id: ApprovalId,
-        /// The agent.
-        agent: AgentName,
+        /// Who asked.
+        owner: String,
     },
     /// What the decider saw is not what waits.
     ///
@@ -227,7 +227,7 @@ impl ApprovalError {
             Self::OtherNeed { .. } => "other_need",
             Self::NotPermitted { .. } => "not_permitted",
             Self::SecondPerson { .. } => "second_person",
-            Self::AgentGone { .. } => "agent_gone",
+            Self::OwnerGone { .. } => "owner_gone",
             Self::Stale { .. } => "stale",
             Self::PreviewChanged { .. } => "preview_changed",
             Self::MayNotRelease { .. } => "may_not_release",

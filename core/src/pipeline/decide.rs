@@ -1,22 +1,21 @@
-//! What a person decides about calls that wait, and what must be so before anything of it is done.
+//! What a person decides about calls that wait, and what is done then.
 
 use serde_json::Value;
 
 use crate::{
     approval::{
         ApprovalError, Claim, DecidedBy, Decider, Need, Owner, PendingCall, PendingRequest,
-        RequestState, Settled, StoredRequest,
+        RequestState, Settled, StoreError, StoredRequest,
     },
     arguments::{self, ArgumentsError},
-    audit::{DecisionKind, DecisionRecord},
+    audit::DecisionKind,
     caller::{Actor, Caller},
     canonical::canonical,
     error::CallError,
     excerpt::excerpt,
-    gate::{self, Reason, Verdict},
     history::RunHistory,
     name::{ApprovalId, ToolName},
-    pipeline::{Admitted, Approvals, Pipeline, fresh},
+    pipeline::{Admitted, Approvals, Pipeline, claimed::Claimed, fresh, permitted},
     registry::Registry,
     reply::Reply,
     request::CallRequest,
@@ -31,7 +30,7 @@ pub struct Decided {
     pub results: Vec<(ToolName, Result<Reply, CallError>)>,
 }
 
-/// Who has asked, as the host knows them now: `None` where their agent is no more.
+/// Who has asked, as the host knows them now: `None` where they or their agent are no more.
 type OwnerOf<'a> = &'a dyn Fn(&Owner) -> Option<Caller>;
 
 impl Pipeline {
@@ -78,22 +77,16 @@ impl Pipeline {
         let claim = self.claim(id, seen)?;
         let stored = claim.request().clone();
         let registry = self.registry().load();
-        may_release(&stored.request, decider, &registry)?;
+        permitted::may_release(&stored.request, decider, &registry)?;
         let history = history_of(&stored.request);
         let requests = requests(&stored.request.calls, &owner, &history);
         let calls = self.admit_again(&requests, &registry);
         if let Some(now) = fresh::changed(&stored.request, &calls) {
             return Err(fresh::show_again(claim, &stored, now));
         }
-        self.run_claimed(
-            claim,
-            &stored,
-            decider,
-            DecisionKind::Approve,
-            &requests,
-            calls,
-            &registry,
-        )
+        let kind = DecisionKind::Approve;
+        let claimed = Claimed { claim, stored: stored.clone(), decider, kind };
+        self.run_claimed(claimed, &requests, calls, &registry)
     }
 
     /// Denies a request: nothing of it runs, and whoever asked is told so.
@@ -176,7 +169,7 @@ impl Pipeline {
         let claim = self.claim(id, seen)?;
         let stored = claim.request().clone();
         let registry = self.registry().load();
-        may_submit(&stored.request, decider, &registry)?;
+        permitted::may_submit(&stored.request, decider, &registry)?;
         let history = history_of(&stored.request);
         let shown = requests(&stored.request.calls, &owner, &history);
         if let Some(now) = fresh::changed(&stored.request, &self.admit_again(&shown, &registry)) {
@@ -191,18 +184,12 @@ impl Pipeline {
         if let (Some(admitted), Some(request)) = (admitted.get_mut(call), requests.get(call)) {
             *admitted = self.completed(request, &registry);
         }
-        self.run_claimed(
-            claim,
-            &stored,
-            decider,
-            DecisionKind::Submit,
-            &requests,
-            admitted,
-            &registry,
-        )
+        let kind = DecisionKind::Submit;
+        let claimed = Claimed { claim, stored: stored.clone(), decider, kind };
+        self.run_claimed(claimed, &requests, admitted, &registry)
     }
 
-    fn approvals(&self) -> Result<&Approvals, ApprovalError> {
+    pub(super) fn approvals(&self) -> Result<&Approvals, ApprovalError> {
         self.config.approvals.as_ref().ok_or(ApprovalError::NoStore)
     }
 
@@ -271,55 +258,12 @@ impl Pipeline {
             }
         }
     }
-
-    pub(super) fn record(
-        &self,
-        stored: &StoredRequest,
-        decider: &Decider,
-        kind: DecisionKind,
-        refused: Option<&str>,
-    ) -> Result<(), crate::audit::AuditError> {
-        let StoredRequest { id, request, .. } = stored;
-        let tools: Vec<_> = request.calls.iter().map(|call| call.tool.as_str()).collect();
-        self.config.sink.decide(&DecisionRecord {
-            at: self.config.clock.now(),
-            kind,
-            subject: &tools.join(","),
-            actor: &decider.actor().to_string(),
-            approval: Some(id),
-            owner: Some(&request.owner.actor.to_string()),
-            agent: request.owner.agent.as_ref(),
-            run: request.owner.run.as_ref(),
-            refused,
-            detail: None,
-        })
-    }
-
-    /// Records a decision that was not carried out, where it was about a request that there is.
-    fn record_refusal<T>(
-        &self,
-        id: &ApprovalId,
-        decider: &Decider,
-        kind: DecisionKind,
-        result: Result<T, ApprovalError>,
-    ) -> Result<T, ApprovalError> {
-        if let Err(error) = &result
-            && let Ok(approvals) = self.approvals()
-            && let Ok(Some(stored)) = approvals.store.get(id, self.config.clock.now())
-        {
-            // Nothing was done: a log that takes no record of it changes nothing.
-            let _ = self.record(&stored, decider, kind, Some(error.code()));
-        }
-        result
-    }
 }
 
 fn owner_now(stored: &StoredRequest, owner: OwnerOf<'_>) -> Result<Caller, ApprovalError> {
     let asked = &stored.request.owner;
-    owner(asked).ok_or_else(|| match &asked.agent {
-        Some(agent) => ApprovalError::AgentGone { id: stored.id.clone(), agent: agent.clone() },
-        None => ApprovalError::NotFound { id: stored.id.clone() },
-    })
+    owner(asked)
+        .ok_or_else(|| ApprovalError::OwnerGone { id: stored.id.clone(), owner: asked.to_string() })
 }
 
 pub(super) fn history_of(request: &PendingRequest) -> RunHistory {
@@ -340,44 +284,6 @@ pub(super) fn request<'a>(
     history: &'a RunHistory,
 ) -> CallRequest<'a> {
     CallRequest::new(call.tool.as_str(), &call.arguments, owner).with_history(history)
-}
-
-/// Only a user who may use a tool releases a write of it. Whether the tool is on is asked of the owner's call.
-fn may_release(
-    request: &PendingRequest,
-    decider: &Decider,
-    registry: &Registry,
-) -> Result<(), ApprovalError> {
-    let as_decider = Caller::new(decider.actor().clone());
-    let user = matches!(decider.actor(), Actor::User { .. });
-    for call in request.calls.iter().filter(|call| call.effect.is_write()) {
-        let axes = gate::axes(registry, &as_decider, call.tool.as_str());
-        if !user || axes.contains(&(Reason::RequiresAdmin, Verdict::Failed)) {
-            let actor = decider.actor().to_string();
-            return Err(ApprovalError::MayNotRelease { tool: call.tool.clone(), actor });
-        }
-    }
-    Ok(())
-}
-
-/// Only a user who may use every tool of the request types something in for it.
-fn may_submit(
-    request: &PendingRequest,
-    decider: &Decider,
-    registry: &Registry,
-) -> Result<(), ApprovalError> {
-    let as_decider = Caller::new(decider.actor().clone());
-    let user = matches!(decider.actor(), Actor::User { .. });
-    let permitted = |call: &&PendingCall| {
-        user && gate::decide(registry, &as_decider, call.tool.as_str()).allowed
-    };
-    match request.calls.iter().find(|call| !permitted(call)) {
-        None => Ok(()),
-        Some(call) => {
-            let actor = decider.actor().to_string();
-            Err(ApprovalError::MayNotRelease { tool: call.tool.clone(), actor })
-        }
-    }
 }
 
 fn found(state: &RequestState) -> &'static str {
@@ -404,9 +310,7 @@ fn input_refused(error: ArgumentsError) -> ApprovalError {
     }
 }
 
-pub(super) fn store_failed(
-    id: &ApprovalId,
-) -> impl FnOnce(crate::approval::StoreError) -> ApprovalError {
+pub(super) fn store_failed(id: &ApprovalId) -> impl FnOnce(StoreError) -> ApprovalError {
     let id = id.clone();
     move |source| ApprovalError::Store { id, source }
 }

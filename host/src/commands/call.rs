@@ -1,44 +1,44 @@
 //! `toolbay call`: calls one tool and prints its reply.
 
 mod interrupt;
-mod json;
-mod shown;
 
 use std::{fs::File, sync::Arc};
 
-use toolbay_loader::{CallError, CallRequest, CancelToken, ProviderStatus, Reply, Toolbay};
+use toolbay_loader::{CallError, CallRequest, CancelToken, ProviderStatus, Toolbay};
 
 pub(super) use self::interrupt::InterruptError;
-use self::json::{ErrorJson, ReplyJson};
 use crate::{
     arguments::Given,
-    caller::caller,
+    caller::{Named, caller},
     cli::CallArgs,
-    commands::{CommandError, open, suggest_refresh, warn_about_agent},
-    config::{self, HostConfig},
+    commands::{
+        CommandError, Opened, Setup,
+        reply::{self, ReplyJson},
+        suggest_refresh, warn_about_agent,
+    },
+    config,
     exit::Exit,
     output::Output,
+    program::Program,
     report,
 };
 
 pub(super) fn call(
     args: CallArgs,
-    config: HostConfig,
+    setup: Setup,
     input: File,
     output: &mut Output,
 ) -> Result<Exit, CommandError> {
     let CallArgs { tool, arguments, json, caller: who } = args;
     let given = Given::parse(&arguments)?;
-    let caller = caller(&who, &config.agents)?;
-    let toolbay = Arc::new(open(config.loader)?);
+    let Opened { toolbay, people, program } = setup.open()?;
+    let toolbay = Arc::new(toolbay);
+    let caller = caller(&who, &people, &toolbay)?;
     warn_about_agent(&caller, &toolbay);
-    let registry = toolbay.registry();
-    let schema = registry.get(&tool).map(|entry| entry.definition().schema());
-    let limit = toolbay.config().limits.argument_bytes;
-    let arguments = given.into_json(schema, input, limit)?;
+    let arguments = given.for_tool(&tool, &toolbay, input)?;
 
     let result = interrupt::until_interrupted({
-        let toolbay = Arc::clone(&toolbay);
+        let (toolbay, tool, caller) = (Arc::clone(&toolbay), tool.clone(), caller.clone());
         move |cancel: &CancelToken| {
             let request = CallRequest::new(&tool, &arguments, &caller).with_cancel(cancel);
             toolbay.call(&request)
@@ -47,24 +47,46 @@ pub(super) fn call(
     if toolbay.providers().is_empty() {
         suggest_refresh(toolbay.config());
     }
-    if let Err(CallError::NotRegistered { tool, .. }) = &result {
-        tell_who_declares(tool, &toolbay);
-    }
-    match (result, json) {
-        (Ok(reply), true) => {
+    match result {
+        Ok(reply) if json => {
             output.json(&ReplyJson::from(&reply))?;
             Ok(Exit::of_reply(reply.status()))
         }
-        (Ok(reply), false) => {
-            show(&reply, output)?;
+        Ok(reply) => {
+            reply::show(&reply, output)?;
             Ok(Exit::of_reply(reply.status()))
         }
-        (Err(error), true) => {
-            output.json(&ErrorJson::from(&error))?;
+        Err(error @ CallError::Pending { .. }) if !json => {
+            waits(&error, who.user.as_ref(), &program);
             Ok(Exit::of_call_error(&error))
         }
-        (Err(error), false) => Err(CommandError::Call(Box::new(error))),
+        Err(error) => {
+            if let CallError::NotRegistered { tool, .. } = &error {
+                tell_who_declares(tool, &toolbay);
+            }
+            Err(error.into())
+        }
     }
+}
+
+/// Tells what waits, and how to look at it. Who asks may decide about it unless a second person must, so the command names them.
+fn waits(error: &CallError, who: Option<&Named>, program: &Program) {
+    let CallError::Pending { id, running, input, .. } = error else { return };
+    let who = who.map_or_else(|| "USER".to_owned(), Named::to_string);
+    let look = program.command(["approvals", "show", id.as_str(), "--as", &who]);
+    let help = match (running, input) {
+        (true, _) => {
+            "somebody has approved it, and it runs: make the same call again to get its result"
+                .to_owned()
+        }
+        (false, true) => {
+            format!("`{look}` shows what to type in; afterwards the same call gives its result")
+        }
+        (false, false) => format!(
+            "`{look}` shows it and how to decide; afterwards the same call gives its result"
+        ),
+    };
+    report::waiting(&report::chain(error), Some(&help));
 }
 
 /// A tool that a provider declares and does not list is no mistake of whoever calls it.
@@ -82,18 +104,6 @@ fn tell_who_declares(tool: &str, toolbay: &Toolbay) {
     }
 }
 
-fn show(reply: &Reply, output: &mut Output) -> Result<(), CommandError> {
-    output.text(&shown::reply(reply))?;
-    match reply.artifacts().len() {
-        0 => {}
-        1 => report::note("one more result, for people alone, is shown by --json"),
-        count => {
-            report::note(&format!("{count} more results, for people alone, are shown by --json"))
-        }
-    }
-    Ok(())
-}
-
 /// What to do about the error, where it does not say that itself.
 pub(super) fn help(error: &CallError) -> Option<String> {
     match error {
@@ -107,9 +117,7 @@ pub(super) fn help(error: &CallError) -> Option<String> {
         CallError::Denied { .. } => {
             Some("nothing was run; `toolbay list --all` shows which tools can be used".to_owned())
         }
-        CallError::ApprovalRequired { .. } => {
-            Some("nothing was run: a person must approve the call first, for which this release has no way yet".to_owned())
-        }
+        CallError::ApprovalRequired { .. } => Some("nothing was run".to_owned()),
         CallError::Schema { provider, .. } | CallError::Reply { provider, .. } => {
             Some(format!("report it to the vendor of {provider}"))
         }

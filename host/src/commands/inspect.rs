@@ -10,8 +10,7 @@ use toolbay_loader::{ProviderId, Rejection};
 
 use crate::{
     cli::InspectArgs,
-    commands::{CommandError, open},
-    config::HostConfig,
+    commands::{CommandError, Opened, Setup},
     exit::Exit,
     nearest::nearest,
     output::Output,
@@ -70,14 +69,14 @@ impl InspectError {
 /// A word with a slash in it, or the name of a file that is there, is a file; everything else is a provider.
 pub(super) fn inspect(
     args: &InspectArgs,
-    load: impl FnOnce() -> Result<HostConfig, CommandError>,
+    setup: impl FnOnce() -> Result<Setup, CommandError>,
     output: &mut Output,
 ) -> Result<Exit, CommandError> {
     let InspectArgs { subject, json } = args;
     if is_path(subject) || subject.exists() {
         return file::inspect(subject, *json, output);
     }
-    let toolbay = open(load()?.loader)?;
+    let Opened { toolbay, .. } = setup()?.open()?;
     let providers = toolbay.providers();
     let name = subject.to_string_lossy();
     let provider = providers.iter().find(|provider| provider.id.as_str() == name);

@@ -3,17 +3,17 @@
 use std::sync::Arc;
 
 use serde::{Serialize, Serializer};
-use toolbay_loader::{Caller, Decision, Entry, ProviderStatus, Registry, ToolName, offered};
+use toolbay_loader::{Caller, Decision, Entry, Origin, ProviderStatus, ToolName};
 
 use crate::{
     caller::caller,
     cli::ListArgs,
     commands::{
-        CommandError, open,
-        row::{DeclarationsRow, effect_words},
+        CommandError, Opened, Setup,
+        left_out::{Absence, LeftOut, left_out},
+        row::{DeclarationsRow, declared_effect, effect_words},
         suggest_refresh, warn_about_agent,
     },
-    config::HostConfig,
     exit::Exit,
     output::{Output, Table},
     report,
@@ -37,6 +37,8 @@ struct ToolRow<'a> {
     /// Former names that lead to the tool.
     aliases: Vec<&'a str>,
     state: State,
+    /// Whether it is offered only because its gate observes.
+    observed_only: bool,
     declarations: DeclarationsRow<'a>,
     #[serde(skip)]
     effect: String,
@@ -56,6 +58,7 @@ struct ProviderRow<'a> {
 enum State {
     Offered,
     NeedsApproval,
+    NeedsInput,
     /// A gate refuses; its word.
     Denied(&'static str),
     /// Its provider declares it and does not list it now.
@@ -69,17 +72,18 @@ impl State {
         match self {
             Self::Offered => "offered",
             Self::NeedsApproval => "needsApproval",
+            Self::NeedsInput => "needsInput",
             Self::Denied(reason) => reason,
             Self::NotListed => "notListed",
             Self::NameTaken => "nameTaken",
         }
     }
 
-    fn of(entry: &Entry, caller: &Caller) -> Self {
-        let decision = Decision::of(entry, caller);
+    fn of(entry: &Entry, decision: &Decision) -> Self {
         match decision.reason.filter(|_| !decision.allowed) {
             Some(reason) => Self::Denied(reason.as_str()),
             None if entry.needs_approval() => Self::NeedsApproval,
+            None if entry.definition().declarations().input.is_some() => Self::NeedsInput,
             None => Self::Offered,
         }
     }
@@ -93,20 +97,18 @@ impl Serialize for State {
 
 pub(super) fn list(
     args: &ListArgs,
-    config: HostConfig,
+    setup: Setup,
     output: &mut Output,
 ) -> Result<Exit, CommandError> {
-    let caller = caller(&args.caller, &config.agents)?;
-    let toolbay = open(config.loader)?;
+    let Opened { toolbay, people, .. } = setup.open()?;
+    let caller = caller(&args.caller, &people, &toolbay)?;
     warn_about_agent(&caller, &toolbay);
     let registry = toolbay.registry();
     let providers = toolbay.providers();
-    let mut rows: Vec<ToolRow<'_>> = match args.all {
-        true => registry.iter().map(|entry| registered(entry, &caller)).collect(),
-        false => offered(&registry, &caller).map(|entry| registered(entry, &caller)).collect(),
-    };
+    let shown = registry.iter().filter_map(|entry| registered(entry, &caller, args.all));
+    let mut rows: Vec<ToolRow<'_>> = shown.collect();
     if args.all {
-        rows.extend(providers.iter().flat_map(|provider| left_out(provider, &registry)));
+        rows.extend(left_out(&providers, &registry).map(ToolRow::from));
     }
     let none_of = match (rows.is_empty(), args.all) {
         (true, false) => providers.iter().map(|provider| provider.declared.len()).sum(),
@@ -152,46 +154,49 @@ fn show(rows: &[ToolRow<'_>], all: bool, output: &mut Output) -> Result<(), Comm
     Ok(output.table(table)?)
 }
 
-fn registered<'a>(entry: &'a Arc<Entry>, caller: &Caller) -> ToolRow<'a> {
+/// A registered tool, where it is offered, or where all are wanted and the caller may know of it: names of remote tools that nobody but
+/// an administrator can use are for administrators.
+fn registered<'a>(entry: &'a Arc<Entry>, caller: &Caller, all: bool) -> Option<ToolRow<'a>> {
+    let decision = Decision::of(entry, caller);
+    let may_know = caller.actor().is_admin() || entry.origin() == Origin::Local;
+    let is_shown = decision.allowed || all && may_know;
+    if !is_shown {
+        return None;
+    }
     let definition = entry.definition();
-    let name = definition.name().as_str();
-    ToolRow {
-        name,
+    let declared = definition.declarations();
+    Some(ToolRow {
+        name: definition.name().as_str(),
         label: definition.label(),
         summary: definition.summary(),
         provider: entry.provider().as_str(),
         provider_version: entry.provider_version(),
         aliases: entry.names().skip(1).map(ToolName::as_str).collect(),
-        state: State::of(entry, caller),
-        declarations: DeclarationsRow::from(definition.declarations()),
-        effect: effect_words(definition.declarations()),
-    }
+        state: State::of(entry, &decision),
+        observed_only: decision.observed_only,
+        declarations: DeclarationsRow::from(declared),
+        effect: effect_words(declared.effect, entry.needs_approval()),
+    })
 }
 
-/// The tools that a provider declares and that are not in the registry as its own.
-fn left_out<'a>(
-    provider: &'a ProviderStatus,
-    registry: &'a Registry,
-) -> impl Iterator<Item = ToolRow<'a>> {
-    let is_own = |name: &ToolName| {
-        registry.get(name.as_str()).is_some_and(|entry| {
-            entry.definition().name() == name && *entry.provider() == provider.id
-        })
-    };
-    provider.declared.iter().filter(move |tool| !is_own(&tool.name)).map(|tool| ToolRow {
-        name: tool.name.as_str(),
-        label: &tool.label,
-        summary: &tool.summary,
-        provider: provider.id.as_str(),
-        provider_version: &provider.version,
-        aliases: Vec::new(),
-        state: match provider.tools.contains(&tool.name) {
-            true => State::NameTaken,
-            false => State::NotListed,
-        },
-        declarations: DeclarationsRow::from(&tool.declarations),
-        effect: effect_words(&tool.declarations),
-    })
+impl<'a> From<LeftOut<'a>> for ToolRow<'a> {
+    fn from(LeftOut { provider, tool, absence }: LeftOut<'a>) -> Self {
+        Self {
+            name: tool.name.as_str(),
+            label: &tool.label,
+            summary: &tool.summary,
+            provider: provider.id.as_str(),
+            provider_version: &provider.version,
+            aliases: Vec::new(),
+            state: match absence {
+                Absence::NameTaken => State::NameTaken,
+                Absence::NotListed => State::NotListed,
+            },
+            observed_only: false,
+            declarations: DeclarationsRow::from(&tool.declarations),
+            effect: declared_effect(&tool.declarations),
+        }
+    }
 }
 
 impl<'a> From<&'a ProviderStatus> for ProviderRow<'a> {

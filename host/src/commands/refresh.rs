@@ -1,19 +1,24 @@
 //! `toolbay refresh`: finds the plugins and registers their tools.
 
 use serde::Serialize;
-use toolbay_loader::{Collision, ProviderId, ProviderStatus, RefreshReport, Rejection, ToolName};
+use toolbay_loader::{
+    ChangedTool, Collision, ProviderId, ProviderStatus, RefreshReport, Rejection, ToolName, Toolbay,
+};
 
 use crate::{
     cli::RefreshArgs,
     commands::{
-        CommandError,
-        row::{ReasonRow, path_text, reason_lines},
+        CommandError, Setup,
+        row::{ChangeRow, ReasonRow, path_text, reason_lines},
         suggest_refresh,
+        tool::change_lines,
+        warn_about_access,
     },
     config::{self, HostConfig},
     exit::Exit,
     nearest::nearest,
     output::{Output, Table},
+    program::Program,
     report,
 };
 
@@ -24,6 +29,14 @@ struct ReportJson<'a> {
     rejections: Vec<RejectionJson<'a>>,
     collisions: Vec<String>,
     ignored: Vec<IgnoredJson>,
+    changed: Vec<ChangedJson<'a>>,
+}
+
+#[derive(Serialize)]
+struct ChangedJson<'a> {
+    tool: &'a str,
+    needs_review: bool,
+    changes: Vec<ChangeRow<'a>>,
 }
 
 #[derive(Serialize)]
@@ -52,18 +65,19 @@ struct IgnoredJson {
 /// A plugin that was not taken is the news of this command, and so is its exit code.
 pub(super) fn refresh(
     args: &RefreshArgs,
-    config: HostConfig,
+    Setup { config: HostConfig { loader, .. }, program }: Setup,
     output: &mut Output,
 ) -> Result<Exit, CommandError> {
     // Without the warning about the registry file: it is what gets replaced.
-    let toolbay = toolbay_loader::Toolbay::open(config.loader)?;
+    let toolbay = Toolbay::open(loader)?;
+    warn_about_access(&toolbay);
     let report = toolbay.refresh()?;
     let configured: Vec<&ProviderId> = toolbay.config().providers.keys().collect();
     warn_of_unknown_providers(&configured, &report);
     if args.json {
         output.json(&json(&report))?;
     } else {
-        show(&report, args.verbose, output)?;
+        show(&report, args.verbose, &program, output)?;
         if report.providers.is_empty() && report.rejections.is_empty() {
             suggest_refresh(toolbay.config());
         }
@@ -109,10 +123,26 @@ fn json(report: &RefreshReport) -> ReportJson<'_> {
         rejections: rejections.collect(),
         collisions: report.collisions.iter().map(Collision::to_string).collect(),
         ignored: ignored.collect(),
+        changed: report.changed.iter().map(ChangedJson::from).collect(),
     }
 }
 
-fn show(report: &RefreshReport, verbose: bool, output: &mut Output) -> Result<(), CommandError> {
+impl<'a> From<&'a ChangedTool> for ChangedJson<'a> {
+    fn from(changed: &'a ChangedTool) -> Self {
+        Self {
+            tool: changed.tool.as_str(),
+            needs_review: changed.needs_review,
+            changes: changed.changes.iter().map(ChangeRow::from).collect(),
+        }
+    }
+}
+
+fn show(
+    report: &RefreshReport,
+    verbose: bool,
+    program: &Program,
+    output: &mut Output,
+) -> Result<(), CommandError> {
     if !report.providers.is_empty() {
         let mut table = Table::new(["PROVIDER", "VERSION", "TOOLS"]);
         for provider in &report.providers {
@@ -127,6 +157,16 @@ fn show(report: &RefreshReport, verbose: bool, output: &mut Output) -> Result<()
     }
     for collision in &report.collisions {
         output.text(&format!("collision: {collision}"))?;
+    }
+    for ChangedTool { tool, changes, needs_review, .. } in &report.changed {
+        let state = if *needs_review { ", and is off until somebody has looked at it" } else { "" };
+        output.text(&format!("changed: {tool}{state}"))?;
+        let rows: Vec<ChangeRow<'_>> = changes.iter().map(ChangeRow::from).collect();
+        output.text(&change_lines(&rows))?;
+        if *needs_review {
+            let review = program.command(["tool", "review", tool.as_str()]);
+            output.text(&format!("  where it is fine as it is now: {review}"))?;
+        }
     }
     for (path, what) in report.ignored.iter().filter(|_| verbose) {
         output.text(&format!("ignored: {}: {what}", path.display()))?;

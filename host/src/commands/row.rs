@@ -2,28 +2,37 @@
 
 use std::path::Path;
 
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 use toolbay_loader::{
-    Declarations, DeclaredTool, Effect, Origin, Party, RejectionReason, ToolName,
+    Change, Declarations, DeclaredTool, Effect, Origin, Party, RejectionReason, ToolName,
+    loop_budget,
 };
 
 /// What a tool's code declares.
 #[derive(Serialize)]
 pub(super) struct DeclarationsRow<'a> {
-    effect: &'static str,
-    data_class: &'static str,
+    #[serde(serialize_with = "word")]
+    pub(super) effect: Effect,
+    pub(super) data_class: &'static str,
     group: Option<&'a str>,
-    requires_admin: bool,
+    pub(super) requires_admin: bool,
     enabled_by_default: bool,
     needs_approval: bool,
-    egress: &'static str,
-    kind: &'static str,
+    pub(super) egress: &'static str,
+    pub(super) kind: &'static str,
+    /// How often the same call may follow itself.
+    pub(super) loop_budget: u8,
+    needs_input: bool,
+}
+
+fn word<S: Serializer>(effect: &Effect, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(effect.as_str())
 }
 
 impl<'a> From<&'a Declarations> for DeclarationsRow<'a> {
     fn from(declarations: &'a Declarations) -> Self {
         Self {
-            effect: declarations.effect.as_str(),
+            effect: declarations.effect,
             data_class: declarations.data_class.as_str(),
             group: declarations.group.as_ref().map(|group| group.as_str()),
             requires_admin: declarations.requires_admin,
@@ -31,6 +40,8 @@ impl<'a> From<&'a Declarations> for DeclarationsRow<'a> {
             needs_approval: declarations.needs_approval(Origin::Local),
             egress: declarations.egress.as_str(),
             kind: declarations.kind.as_str(),
+            loop_budget: loop_budget(declarations),
+            needs_input: declarations.input.is_some(),
         }
     }
 }
@@ -100,13 +111,44 @@ pub(super) fn party_word(party: Party) -> &'static str {
     }
 }
 
+/// In what a tool differs from what was reviewed.
+#[derive(Serialize)]
+pub(super) struct ChangeRow<'a> {
+    pub(super) field: &'static str,
+    pub(super) before: &'a str,
+    pub(super) after: &'a str,
+    /// Whether the tool may do more by it.
+    pub(super) widens: bool,
+}
+
+impl<'a> From<&'a Change> for ChangeRow<'a> {
+    fn from(change: &'a Change) -> Self {
+        let Change { field, before, after, widens } = change;
+        Self { field, before, after, widens: *widens }
+    }
+}
+
 /// What a tool does to the world, for people.
-pub(super) fn effect_words(declarations: &Declarations) -> String {
-    let effect = match declarations.effect {
+pub(super) fn effect_words(effect: Effect, needs_approval: bool) -> String {
+    let effect = match effect {
         Effect::ReadOnly => "reads",
         Effect::IdempotentWrite => "writes, repeatable",
         Effect::NonIdempotentWrite => "writes",
     };
-    let approval = if declarations.needs_approval(Origin::Local) { ", after approval" } else { "" };
+    let approval = if needs_approval { ", after approval" } else { "" };
     format!("{effect}{approval}")
+}
+
+/// The same of what its code declares alone.
+pub(super) fn declared_effect(declarations: &Declarations) -> String {
+    effect_words(declarations.effect, declarations.needs_approval(Origin::Local))
+}
+
+/// Names in one line.
+pub(super) fn listed<N: AsRef<str>>(names: impl IntoIterator<Item = N>) -> String {
+    let names: Vec<String> = names.into_iter().map(|name| name.as_ref().to_owned()).collect();
+    match names.is_empty() {
+        true => "none".to_owned(),
+        false => names.join(", "),
+    }
 }

@@ -6,32 +6,42 @@ use tokio::{
     runtime::Builder,
     signal::unix::{SignalKind, signal},
 };
-use toolbay_loader::AUDIT_DELAY;
+use toolbay_loader::{AUDIT_DELAY, Agent, Toolbay};
 
 use crate::{
-    caller::caller,
+    caller::{CallerError, actor, loadout},
     cli::ServeArgs,
-    commands::{CommandError, open, suggest_refresh, warn_about_agent},
-    config::HostConfig,
+    commands::{CommandError, Opened, Setup, agent::held_back, suggest_refresh, warn_about_agent},
     exit::Exit,
-    mcp::{McpServer, ServeError},
+    mcp::{Identity, McpServer, ServeError},
     output::Output,
+    program::Program,
+    report,
 };
 
 /// Serves until the client closes its end, or the process is asked to end.
 pub(super) fn serve(
     args: &ServeArgs,
-    config: HostConfig,
+    setup: Setup,
     input: File,
     output: Output,
 ) -> Result<Exit, CommandError> {
-    let caller = caller(&args.caller, &config.agents)?;
-    let toolbay = Arc::new(open(config.loader)?);
+    let Opened { toolbay, people, program } = setup.open()?;
+    let toolbay = Arc::new(toolbay);
+    let identity = Identity {
+        actor: actor(args.user.as_ref(), &people)?,
+        agent: Some(args.agent.clone()),
+        loadout: loadout(args.pending),
+    };
+    let caller = identity.caller(&toolbay).map_err(CallerError::Agent)?;
     warn_about_agent(&caller, &toolbay);
+    if let Some(agent) = caller.agent() {
+        tell_zone(agent, &toolbay, &program);
+    }
     if toolbay.providers().is_empty() {
         suggest_refresh(toolbay.config());
     }
-    let server = McpServer::new(toolbay, caller);
+    let server = McpServer::new(toolbay, identity)?;
     let runtime = Builder::new_multi_thread().enable_all().build().map_err(ServeError::System)?;
     let result = runtime.block_on(async {
         let mut terminate = signal(SignalKind::terminate()).map_err(ServeError::System)?;
@@ -50,4 +60,20 @@ pub(super) fn serve(
     runtime.shutdown_timeout(AUDIT_DELAY * 2);
     result?;
     Ok(Exit::Done)
+}
+
+/// Tells as which agent the server works, and what its zone holds back: whoever misses a tool looks for it here.
+fn tell_zone(agent: &Agent, toolbay: &Toolbay, program: &Program) {
+    let (name, zone) = (&agent.name, agent.zone);
+    let held_back = held_back(zone, toolbay);
+    report::note(&match held_back.len() {
+        0 => format!("serving as agent {name}, whose model runs in zone {zone}"),
+        count => {
+            let command = program.command(["explain", &held_back[0], "--agent", name.as_str()]);
+            format!(
+                "serving as agent {name}, whose model runs in zone {zone}: {count} tools are held back, because their data may not go \
+                 there; `{command}` says what to do where it runs elsewhere"
+            )
+        }
+    });
 }

@@ -38,6 +38,21 @@ pub enum ConfigError {
         /// The keys that could stand there.
         known: Vec<String>,
     },
+    /// Agents stand in the file, as they did in former releases.
+    ///
+    /// Resolution: make the agents with `toolbay agent create`, and remove the table.
+    #[error(
+        "configuration file {}, line {line}: expected no table {key:?}, for agents are made with `toolbay agent create NAME`",
+        .path.display()
+    )]
+    Agents {
+        /// The file.
+        path: PathBuf,
+        /// The line, counted from 1.
+        line: usize,
+        /// The key.
+        key: String,
+    },
     /// The file is no TOML, or a value is not what its key needs.
     ///
     /// Resolution: correct the line.
@@ -57,10 +72,16 @@ impl ConfigError {
         let before = error.span().and_then(|span| text.get(..span.start)).unwrap_or_default();
         let line = before.matches('\n').count() + 1;
         match unknown_key(error.message()) {
+            Some((key, known)) if is_about_agents(&key, &known) => Self::Agents { path, line, key },
             Some((key, known)) => Self::UnknownKey { path, line, key, known },
             None => Self::Invalid { path, line, problem: error.message().to_owned() },
         }
     }
+}
+
+/// Whether the key is the table of a former release, and not a key within another table.
+fn is_about_agents(key: &str, known: &[String]) -> bool {
+    matches!(key, "agents" | "agent") && known.iter().any(|known| known == "tool_sets")
 }
 
 fn expected(key: &str, known: &[String]) -> String {

@@ -1,10 +1,16 @@
 //! The shape of `toolbay.toml`. An absent key is `None`: which default it has is decided where the value is used.
 
-use std::{collections::BTreeMap, fmt::Display, path::PathBuf, str::FromStr};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fmt::Display,
+    num::NonZeroU32,
+    path::PathBuf,
+    str::FromStr,
+};
 
 use log::LevelFilter;
 use serde::{Deserialize, Deserializer, de};
-use toolbay_loader::{AgentName, Privacy, ProviderId, ToolName, UnknownWord};
+use toolbay_loader::{ActorName, Privacy, ProviderId, ToolName, UnknownWord, Visibility};
 
 use super::json::JsonTable;
 use crate::nearest::nearest;
@@ -17,7 +23,10 @@ pub(super) struct ConfigFile {
     pub(super) providers: BTreeMap<Parsed<ProviderId>, JsonTable>,
     pub(super) limits: LimitsSection,
     pub(super) audit: AuditSection,
-    pub(super) agents: BTreeMap<Parsed<AgentName>, AgentSection>,
+    pub(super) users: UsersSection,
+    pub(super) services: BTreeMap<Parsed<ActorName>, ServiceSection>,
+    pub(super) approvals: ApprovalsSection,
+    pub(super) tool_sets: BTreeMap<String, ToolSetSection>,
     pub(super) log: LogSection,
 }
 
@@ -48,8 +57,28 @@ pub(super) struct AuditSection {
 
 #[derive(Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub(super) struct AgentSection {
-    pub(super) tools: BTreeMap<Parsed<ToolName>, JsonTable>,
+pub(super) struct UsersSection {
+    pub(super) admins: BTreeSet<Parsed<ActorName>>,
+    pub(super) approvers: BTreeSet<Parsed<ActorName>>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(super) struct ServiceSection {
+    pub(super) scopes: Vec<String>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct ApprovalsSection {
+    pub(super) expire_hours: Option<NonZeroU32>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct ToolSetSection {
+    pub(super) tools: BTreeSet<Parsed<ToolName>>,
+    pub(super) visibility: Option<BTreeSet<Parsed<Visibility>>>,
 }
 
 #[derive(Default, Deserialize)]

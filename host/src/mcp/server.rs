@@ -17,12 +17,11 @@ use tokio::{
     task,
 };
 use toolbay_loader::{
-    CallError, CallRequest, Caller, CancelToken, Party, ProgressSink, Reply, ToolName, Toolbay,
-    decide,
+    CallError, CallRequest, CancelToken, Party, ProgressSink, Reply, ToolName, Toolbay, decide,
 };
 
 use crate::{
-    mcp::{content, progress::Listener, tool::tool},
+    mcp::{Identity, ServeError, content, progress::Listener, run::Run, tool::tool},
     report,
 };
 
@@ -40,7 +39,7 @@ pub struct McpServer {
 
 struct Shared {
     toolbay: Arc<Toolbay>,
-    caller: Caller,
+    run: Run,
     calls: Semaphore,
     /// Counts the changes of the list of tools.
     changes: watch::Sender<u64>,
@@ -49,14 +48,19 @@ struct Shared {
 }
 
 impl McpServer {
-    /// A server of these tools for this caller.
-    pub fn new(toolbay: Arc<Toolbay>, caller: Caller) -> Self {
+    /// A server of these tools for this identity. What it calls is one run.
+    ///
+    /// # Errors
+    ///
+    /// [`ServeError`] where there is no such agent, or the run can't be named.
+    pub fn new(toolbay: Arc<Toolbay>, identity: Identity) -> Result<Self, ServeError> {
+        let run = Run::begin(identity, &toolbay)?;
         let calls = Semaphore::new(MAX_CALLS as usize);
         let (changes, ended) = (watch::Sender::new(0), watch::Sender::new(false));
-        Self { shared: Arc::new(Shared { toolbay, caller, calls, changes, ended }) }
+        Ok(Self { shared: Arc::new(Shared { toolbay, run, calls, changes, ended }) })
     }
 
-    /// Takes over what another process has registered, and tells everybody who listens where that changed anything.
+    /// Takes over what another process has registered or decided, and tells everybody who listens where that changed what is offered.
     pub(super) async fn reload(&self) -> Result<(), ErrorData> {
         self.blocking(Shared::reload).await
     }
@@ -135,18 +139,18 @@ impl McpServer {
 
 impl Shared {
     fn reload(&self) {
-        let generation = || self.toolbay.registry().generation();
-        let before = generation();
-        match self.toolbay.reload() {
-            Ok(_) if generation() != before => self.changes.send_modify(|changes| *changes += 1),
-            Ok(_) => {}
-            Err(error) => log::error!("the registry can't be read again: {error}"),
+        if let Err(error) = self.toolbay.reload() {
+            log::error!("the registry can't be read again: {error}");
+        }
+        if self.run.follow(&self.toolbay) {
+            self.changes.send_modify(|changes| *changes += 1);
         }
     }
 
     fn tools(&self) -> Vec<Tool> {
         self.reload();
-        self.toolbay.tools(&self.caller).iter().map(|entry| tool(entry.definition())).collect()
+        let caller = self.run.caller();
+        self.toolbay.tools(&caller).iter().map(|entry| tool(entry.definition())).collect()
     }
 
     fn call(
@@ -157,7 +161,10 @@ impl Shared {
         progress: Option<&Arc<dyn ProgressSink>>,
     ) -> Result<Reply, CallError> {
         self.reload();
-        let request = CallRequest::new(tool, arguments, &self.caller).with_cancel(cancel);
+        let caller = self.run.caller();
+        let request = CallRequest::new(tool, arguments, &caller)
+            .with_cancel(cancel)
+            .with_history(self.run.history());
         let request = match progress {
             Some(progress) => request.with_progress(progress),
             None => request,
@@ -193,7 +200,7 @@ impl ServerHandler for McpServer {
     fn get_tool(&self, name: &str) -> Option<Tool> {
         let registry = self.shared.toolbay.registry();
         let entry = registry.get(name)?;
-        decide(&registry, &self.shared.caller, name).allowed.then(|| tool(entry.definition()))
+        decide(&registry, &self.shared.run.caller(), name).allowed.then(|| tool(entry.definition()))
     }
 
     /// An unknown name is a mistake of the client; everything else is a result that its model can read.

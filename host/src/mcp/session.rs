@@ -15,6 +15,7 @@ use tokio::{
     task::JoinError,
     time::{MissedTickBehavior, interval, sleep, timeout},
 };
+use toolbay_loader::AccessError;
 
 use crate::mcp::McpServer;
 
@@ -36,6 +37,16 @@ pub enum ServeError {
     /// Resolution: connect a client of the Model Context Protocol.
     #[error("session not begun: expected a client of the Model Context Protocol")]
     Begin(#[source] Box<ServerInitializeError>),
+    /// There is no such agent.
+    ///
+    /// Resolution: make the agent, or name one that is there.
+    #[error(transparent)]
+    Agent(#[from] AccessError),
+    /// The system gives no random numbers, so that the session has no name of its own.
+    ///
+    /// Resolution: give the process a source of them.
+    #[error("no session can be named")]
+    Unnamed(#[source] Box<dyn std::error::Error + Send + Sync>),
     /// The host's own code panicked. It is a bug of the host.
     ///
     /// Resolution: report it.

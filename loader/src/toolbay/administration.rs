@@ -26,7 +26,7 @@ pub enum Switch {
 }
 
 impl Switch {
-    fn kind(self) -> DecisionKind {
+    pub(super) fn kind(self) -> DecisionKind {
         match self {
             Self::On => DecisionKind::Enable,
             Self::Off => DecisionKind::Disable,
@@ -34,7 +34,7 @@ impl Switch {
         }
     }
 
-    fn apply<K: Ord>(self, rows: &mut BTreeMap<K, bool>, key: K) {
+    pub(super) fn apply<K: Ord>(self, rows: &mut BTreeMap<K, bool>, key: K) {
         match self {
             Self::On => rows.insert(key, true),
             Self::Off => rows.insert(key, false),
@@ -59,7 +59,9 @@ pub struct ToolState {
     pub group: Option<GroupName>,
     /// What decides; `None` where its provider does not list it now.
     pub availability: Option<Availability>,
-    /// In what it differs from what was reviewed.
+    /// Whether it was kept how the tool was when it was first on, or last reviewed.
+    pub pinned: bool,
+    /// In what it differs from that.
     pub changes: Vec<Change>,
 }
 
@@ -164,41 +166,13 @@ impl Toolbay {
         switch: Switch,
         by: &Actor,
     ) -> Result<GroupState, AccessError> {
-        let groups = self.groups();
-        let Some(group) = groups.into_iter().find(|group| group.name.as_str() == name) else {
-            return Err(unknown("group", name, self.groups().iter().map(|group| &group.name)));
-        };
+        let group = self.group(name)?;
         self.decide(by, switch.kind(), name, "group", |contents| {
             switch.apply(&mut contents.access.groups, group.name.clone());
             Ok(())
         })?;
         let enabled = switch != Switch::Off;
         Ok(GroupState { enabled, overridden: switch != Switch::Reset, ..group })
-    }
-
-    /// Switches a provider, with all its tools.
-    ///
-    /// # Errors
-    ///
-    /// [`AccessError`]: nothing has changed. An unknown id leaves no row.
-    pub fn switch_provider(&self, id: &str, switch: Switch, by: &Actor) -> Result<(), AccessError> {
-        let view = self.view();
-        let ids: BTreeSet<&ProviderId> = (view.registry.iter().map(|entry| entry.provider()))
-            .chain(view.providers.iter().map(|provider| &provider.id))
-            .chain(view.contents.access.providers.keys())
-            .collect();
-        let Some(id) = ids.iter().find(|known| known.as_str() == id) else {
-            return Err(unknown("provider", id, ids.into_iter()));
-        };
-        self.decide(by, switch.kind(), id.as_str(), "provider", |contents| {
-            switch.apply(&mut contents.access.providers, (*id).clone());
-            Ok(())
-        })
-    }
-
-    /// Whether a provider is on.
-    pub fn is_provider_enabled(&self, id: &ProviderId) -> bool {
-        self.view().contents.access.providers.get(id).copied().unwrap_or(true)
     }
 
     /// A tool with everything that decides whether it is on.
@@ -221,6 +195,7 @@ impl Toolbay {
                 provider,
                 group: tool.declarations.group.clone(),
                 availability: None,
+                pinned: false,
                 changes: Vec::new(),
             }),
             None => Err(unknown("tool", name.as_str(), std::iter::empty::<&ToolName>())),
@@ -250,6 +225,19 @@ impl Toolbay {
             name,
         };
         names.into_iter().map(state).collect()
+    }
+
+    /// The group of this name.
+    ///
+    /// # Errors
+    ///
+    /// [`AccessError::Unknown`] where no tool is in it.
+    pub fn group(&self, name: &str) -> Result<GroupState, AccessError> {
+        let groups = self.groups();
+        match groups.iter().find(|group| group.name.as_str() == name) {
+            Some(group) => Ok(group.clone()),
+            None => Err(unknown("group", name, groups.iter().map(|group| &group.name))),
+        }
     }
 
     /// What is last known of a tool's name for people, also of one that is gone.
@@ -283,6 +271,7 @@ fn registered(entry: &Entry, view: &View) -> ToolState {
         provider: entry.provider().clone(),
         group: definition.declarations().group.clone(),
         availability: Some(*entry.availability()),
+        pinned: pin.is_some(),
         changes: pin.map(|pin| pin.changes(definition)).unwrap_or_default(),
     }
 }

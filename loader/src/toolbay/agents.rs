@@ -82,10 +82,13 @@ impl Toolbay {
         })
     }
 
-    /// Whoever asked for something, with the agent as it is now; `None` where that is no more.
+    /// Whoever asked for something, as they and their agent are now; `None` where one of them is no more.
     pub(super) fn caller_of(&self, owner: &Owner) -> Option<Caller> {
-        let caller =
-            self.caller(owner.actor.clone(), owner.agent.as_ref(), Loadout::InForce).ok()?;
+        let actor = match &self.config.actors {
+            Some(now) => now(&owner.actor)?,
+            None => owner.actor.clone(),
+        };
+        let caller = self.caller(actor, owner.agent.as_ref(), Loadout::InForce).ok()?;
         let caller = caller.with_attachments(owner.attachments.clone());
         Some(match &owner.run {
             Some(run) => caller.with_run(run.clone()),
@@ -160,14 +163,50 @@ impl Toolbay {
         loadout: Option<BTreeSet<ToolName>>,
         by: &Actor,
     ) -> Result<LoadoutChange, AccessError> {
+        self.assign_with(name, by, |_| Ok(loadout))
+    }
+
+    /// Adds tools to an agent's loadout and removes others, as one change: of a shared agent to the loadout that waits for a review, where
+    /// one does. Otherwise as [`assign`](Self::assign).
+    ///
+    /// # Errors
+    ///
+    /// [`AccessError`]: nothing has changed. An agent that has every enabled tool has no list that could be changed.
+    pub fn edit_loadout(
+        &self,
+        name: &AgentName,
+        add: &BTreeSet<ToolName>,
+        remove: &BTreeSet<ToolName>,
+        by: &Actor,
+    ) -> Result<LoadoutChange, AccessError> {
+        self.assign_with(name, by, |profile| {
+            let shared = profile.visibility == Visibility::Shared;
+            let pending = profile.pending.as_ref().filter(|_| shared);
+            let pending = pending.map(|pending| &pending.loadout);
+            let Some(list) = pending.unwrap_or(&profile.loadout) else {
+                return Err(AccessError::NoList { agent: name.clone() });
+            };
+            Ok(Some(list.union(add).filter(|tool| !remove.contains(*tool)).cloned().collect()))
+        })
+    }
+
+    fn assign_with(
+        &self,
+        name: &AgentName,
+        by: &Actor,
+        loadout: impl FnOnce(&AgentProfile) -> Result<Option<BTreeSet<ToolName>>, AccessError>,
+    ) -> Result<LoadoutChange, AccessError> {
         let before = self.agent(name)?;
         let at = self.now();
         self.decide(by, DecisionKind::ReviewLoadout, name.as_str(), "propose", |contents| {
             let profile = contents.agents.entry(name.clone()).or_insert(before);
+            let loadout = loadout(profile)?;
             if profile.visibility == Visibility::Shared {
                 profile.pending = Some(PendingLoadout { loadout, by: by.to_string(), at });
                 return Ok(LoadoutChange::Pending);
             }
+            // What was proposed while the agent was shared must not come back later.
+            profile.pending = None;
             profile.loadout = loadout;
             Ok(LoadoutChange::InForce)
         })

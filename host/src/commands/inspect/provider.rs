@@ -9,7 +9,7 @@ use toolbay_loader::{Entry, ProviderStatus, Registry, Schema, ToolDefinition, To
 use crate::{
     commands::{
         CommandError,
-        row::{DeclarationsRow, DeclaredRow, effect_words},
+        row::{DeclarationsRow, DeclaredRow, declared_effect},
     },
     exit::Exit,
     output::Output,
@@ -95,7 +95,7 @@ fn tool_lines(tool: &ToolDefinition) -> String {
         "\n{} ({}; {})\n  {description}\n  arguments: {}",
         tool.name(),
         tool.label(),
-        effect_words(tool.declarations()),
+        declared_effect(tool.declarations()),
         schema.replace('\n', "\n  ")
     )
 }

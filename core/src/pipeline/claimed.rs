@@ -1,41 +1,82 @@
-//! Runs the calls of a request that was decided about, and keeps what came of them.
+//! Runs a request that somebody has decided to run, once, and keeps what came of it.
 
 use serde_json::value::RawValue;
 
 use crate::{
     approval::{ApprovalError, CallResult, Claim, Decider, Settled, StoredReply, StoredRequest},
     arguments::ValidCall,
-    audit::DecisionKind,
+    audit::{AuditError, DecisionKind, DecisionRecord},
     backend::RawReply,
     error::CallError,
     name::ApprovalId,
-    pipeline::{
-        Admitted, Pipeline,
-        decide::{Decided, store_failed},
-    },
+    pipeline::{Admitted, Decided, Pipeline, decide::store_failed},
     registry::Registry,
     reply::Reply,
     request::CallRequest,
 };
 
+/// A request that nobody else can decide about, with the decision to run it.
+pub(super) struct Claimed<'a> {
+    pub(super) claim: Box<dyn Claim + 'a>,
+    pub(super) stored: StoredRequest,
+    pub(super) decider: &'a Decider,
+    pub(super) kind: DecisionKind,
+}
+
 impl Pipeline {
-    /// Records the decision, puts up the fence, runs the calls and keeps what came of them.
-    #[expect(
-        clippy::too_many_arguments,
-        reason = "it is the one end of two ways that share their parts"
-    )]
-    pub(super) fn run_claimed<'a>(
-        &'a self,
-        mut claim: Box<dyn Claim + '_>,
+    /// Records a decision about a request.
+    pub(super) fn record(
+        &self,
         stored: &StoredRequest,
         decider: &Decider,
         kind: DecisionKind,
+        refused: Option<&str>,
+    ) -> Result<(), AuditError> {
+        let StoredRequest { id, request, .. } = stored;
+        let tools: Vec<_> = request.calls.iter().map(|call| call.tool.as_str()).collect();
+        self.config.sink.decide(&DecisionRecord {
+            at: self.config.clock.now(),
+            kind,
+            subject: &tools.join(","),
+            actor: &decider.actor().to_string(),
+            approval: Some(id),
+            owner: Some(&request.owner.actor.to_string()),
+            agent: request.owner.agent.as_ref(),
+            run: request.owner.run.as_ref(),
+            refused,
+            detail: None,
+        })
+    }
+
+    /// Records a decision that was not carried out, where it was about a request that there is.
+    pub(super) fn record_refusal<T>(
+        &self,
+        id: &ApprovalId,
+        decider: &Decider,
+        kind: DecisionKind,
+        result: Result<T, ApprovalError>,
+    ) -> Result<T, ApprovalError> {
+        if let Err(error) = &result
+            && let Ok(approvals) = self.approvals()
+            && let Ok(Some(stored)) = approvals.store.get(id, self.config.clock.now())
+        {
+            // Nothing was done: a log that takes no record of it changes nothing.
+            let _ = self.record(&stored, decider, kind, Some(error.code()));
+        }
+        result
+    }
+
+    /// Records the decision, puts up the fence, runs the calls and keeps what came of them.
+    pub(super) fn run_claimed<'a>(
+        &'a self,
+        claimed: Claimed<'_>,
         requests: &'a [CallRequest<'a>],
         calls: Vec<Result<Admitted<'a>, CallError>>,
         registry: &'a Registry,
     ) -> Result<Decided, ApprovalError> {
+        let Claimed { mut claim, stored, decider, kind } = claimed;
         let id = &stored.id;
-        if let Err(source) = self.record(stored, decider, kind, None)
+        if let Err(source) = self.record(&stored, decider, kind, None)
             && stored.request.writes()
         {
             return Err(ApprovalError::NotAuditable { id: id.clone(), source });
