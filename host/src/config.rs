@@ -5,7 +5,7 @@ mod file;
 mod json;
 mod people;
 
-use std::{collections::BTreeSet, fs, io, path::Path, time::Duration};
+use std::{collections::BTreeSet, fs, io, path::Path, sync::Arc, time::Duration};
 
 use log::LevelFilter;
 use toolbay_loader::{AuditConfig, Config, Limits, ToolSet, Visibility};
@@ -98,6 +98,8 @@ impl HostConfig {
                 .map(|(name, service)| (name.into_inner(), service.scopes))
                 .collect(),
         };
+        let known = people.clone();
+        loader.actors = Some(Arc::new(move |actor| known.now(actor)));
         let log_level = log.level.map_or(LevelFilter::Warn, LevelFilter::from);
         Ok(Self { loader, people, log_level })
     }

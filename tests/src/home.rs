@@ -1,6 +1,7 @@
 //! A home folder for one test.
 
 use std::{
+    collections::BTreeMap,
     fs,
     path::{Path, PathBuf},
 };
@@ -98,6 +99,35 @@ impl Home {
         let report = self.open().refresh().unwrap();
         assert_ne!(report.rejections, [], "something is refused");
         report.rejections
+    }
+
+    /// Writes the configuration file that the program reads.
+    pub fn configuration(&self, text: &str) {
+        fs::write(self.path().join("toolbay.toml"), text).unwrap();
+    }
+
+    /// Every file in the home with its content; of a library, its size and the time of its last change.
+    pub fn files(&self) -> BTreeMap<PathBuf, Vec<u8>> {
+        let mut files = BTreeMap::new();
+        let mut folders = vec![self.path().to_owned()];
+        while let Some(folder) = folders.pop() {
+            for entry in fs::read_dir(folder).unwrap() {
+                let path = entry.unwrap().path();
+                if path.is_dir() {
+                    folders.push(path);
+                    continue;
+                }
+                let content = match path.extension() {
+                    Some(extension) if extension == "so" => {
+                        let metadata = path.metadata().unwrap();
+                        format!("{} {:?}", metadata.len(), metadata.modified()).into_bytes()
+                    }
+                    _ => fs::read(&path).unwrap(),
+                };
+                files.insert(path, content);
+            }
+        }
+        files
     }
 
     /// The records of the audit log, read when no process has it open.

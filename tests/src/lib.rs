@@ -3,8 +3,10 @@
 mod build;
 pub mod child;
 mod home;
+mod program;
 mod transcript;
 
 pub use build::{c_library, host_binary, library, note_define, python};
 pub use home::{Home, call, nobody};
+pub use program::Ended;
 pub use transcript::Transcript;

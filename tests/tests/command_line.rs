@@ -96,25 +96,27 @@ fn a_plugin_that_prints_leaves_the_output_alone() {
 }
 
 #[test]
-fn configuration_reaches_providers_and_agents_and_mistakes_are_named() {
+fn configuration_reaches_providers_and_people_and_mistakes_are_named() {
     let home = Home::with(&[ECHO, MISBEHAVING]);
     let config = home.path().join("toolbay.toml");
     fs::write(
         &config,
-        "[providers.misbehaving]\nwords = \"from the file\"\n\n[agents.helper.tools.whoami]\ngreeting = \"hi\"\n",
+        "[providers.misbehaving]\nwords = \"from the file\"\n\n[users]\nadmins = [\"ada\"]\n",
     )
     .unwrap();
     printed(&home, &["refresh"]);
+    printed(&home, &["agent", "create", "helper", "--config", r#"whoami={"greeting": "hi"}"#]);
     assert!(printed(&home, &["inspect", "misbehaving"]).contains("from the file"));
     let answer = printed(&home, &["call", "whoami", "--agent", "helper", "--as", "ada"]);
     let answer: Value = serde_json::from_str(&answer).unwrap();
     assert_eq!((&answer["agent"], &answer["config"]["greeting"]), (&json!("helper"), &json!("hi")));
-    assert_eq!(answer["actor"], json!({ "kind": "user", "name": "ada", "admin": false }));
+    assert_eq!(answer["actor"], json!({ "kind": "user", "name": "ada", "admin": true }));
 
     for (text, words) in [
         ("[plugin]\n", &["plugin", "plugins"][..]),
         ("[limits]\ntext_byte = 1\n", &["text_byte", "text_bytes"]),
-        ("[agents.helper\n", &["toolbay.toml"]),
+        ("[agents.helper.tools.whoami]\n", &["toolbay.toml", "toolbay agent create"]),
+        ("[users\n", &["toolbay.toml"]),
     ] {
         fs::write(&config, text).unwrap();
         let output = toolbay(&home, &["list"]);

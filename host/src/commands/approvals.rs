@@ -70,7 +70,6 @@ pub(super) fn help(error: &ApprovalError) -> Option<String> {
         ApprovalError::SecondPerson { .. } => {
             Some("nothing was run; denying needs no second person".to_owned())
         }
-        ApprovalError::AgentGone { .. } => Some("it can only be denied".to_owned()),
         _ => None,
     }
 }

@@ -305,6 +305,8 @@ pub(super) fn unknown<'n, N: AsRef<str> + Ord + 'n>(
     name: &str,
     known: impl Iterator<Item = &'n N>,
 ) -> AccessError {
-    let nearest = similar(name, known, 3).into_iter().map(|name| name.as_ref().to_owned());
+    let known: BTreeSet<&N> = known.collect();
+    let nearest = similar(name, known.into_iter(), 3);
+    let nearest = nearest.into_iter().map(|name| name.as_ref().to_owned());
     AccessError::Unknown { kind, name: name.to_owned(), nearest: nearest.collect() }
 }

@@ -18,6 +18,7 @@ use crate::{
         row::effect_words,
         time::{ago, ahead, now},
     },
+    config::People,
     exit::Exit,
     json_text::lay_out,
     output::{Facts, Output, OutputError, visible},
@@ -92,7 +93,7 @@ pub(super) fn show(
     id: &ApprovalId,
     viewer: &Decider,
     named: Option<&Named>,
-    Opened { toolbay, program, .. }: &Opened,
+    Opened { toolbay, people, program }: &Opened,
     json: bool,
     output: &mut Output,
 ) -> Result<Exit, CommandError> {
@@ -101,7 +102,7 @@ pub(super) fn show(
         let actor = viewer.actor().to_string();
         return Err(ApprovalError::NotPermitted { id: id.clone(), actor }.into());
     }
-    let obstacle = obstacle(&stored.request, viewer, toolbay);
+    let obstacle = obstacle(&stored.request, viewer, people, toolbay);
     let digest = stored.request.digest().to_string();
     let waits = matches!(stored.state, RequestState::Waiting { .. });
     let commands = match (waits, named) {
@@ -124,7 +125,15 @@ pub(super) fn show(
 }
 
 /// Why the viewer could not release the request, as far as that can be known before trying.
-fn obstacle(request: &PendingRequest, viewer: &Decider, toolbay: &Toolbay) -> Option<String> {
+fn obstacle(
+    request: &PendingRequest,
+    viewer: &Decider,
+    people: &People,
+    toolbay: &Toolbay,
+) -> Option<String> {
+    if people.now(&request.owner.actor).is_none() {
+        return Some(format!("{} is no more: it can only be denied", request.owner.actor));
+    }
     let service = matches!(viewer.actor(), Actor::ServiceAccount { .. });
     let agent = request.owner.agent.as_ref();
     if let Some(name) = agent {

@@ -41,8 +41,8 @@ pub(super) fn decided(
     output: &mut Output,
 ) -> Result<(), OutputError> {
     let approval = match row.approval_because {
-        Some(_) => ", each call after approval",
-        None => "",
+        Some(_) if row.enabled => ", each call after approval",
+        _ => "",
     };
     output.text(&format!("{}: {}{approval}", row.name, state(row)))?;
     // Who has just switched it off knows how to switch it on.
