@@ -86,7 +86,7 @@ impl Access {
             // A row under the tool's own name wins over those under former names, and of these the first alias's.
             tool_override: names.clone().find_map(|name| self.tools.get(name)).copied(),
             default_enabled: declared.enabled_by_default,
-            needs_review: pin.is_some_and(|pin| pin.is_widened_by(tool)),
+            needs_review: pin.is_some_and(|pin| pin.is_widened_by(tool, provider)),
             approval_added: names.clone().any(|name| self.approvals.contains(name)),
         }
     }

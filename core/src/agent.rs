@@ -31,6 +31,8 @@ pub struct Agent {
     pub loadout: Option<BTreeSet<ToolName>>,
     /// The tools that its skills allow, where any of them restricts them.
     pub skills: Option<BTreeSet<ToolName>>,
+    /// The tools that it may not have whatever else it has, also by former names.
+    pub withheld: BTreeSet<ToolName>,
     /// The groups whose tools it may use, where it is restricted to some.
     pub groups: Option<BTreeSet<GroupName>>,
     /// Where its model runs, its fallbacks included.
@@ -50,6 +52,7 @@ impl Agent {
             name,
             loadout: None,
             skills: None,
+            withheld: BTreeSet::new(),
             groups: None,
             zone: TrustZone::ExternalGlobal,
             enforcement: Enforcement::Enforce,

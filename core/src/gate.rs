@@ -180,7 +180,8 @@ fn is_configured(entry: &Entry, agent: &Agent) -> bool {
         .groups
         .as_ref()
         .is_none_or(|groups| group.is_some_and(|group| groups.contains(group)));
-    names(&agent.loadout) && names(&agent.skills) && in_groups
+    let withheld = entry.names().any(|name| agent.withheld.contains(name));
+    names(&agent.loadout) && names(&agent.skills) && in_groups && !withheld
 }
 
 fn in_zone(entry: &Entry, agent: &Agent) -> Verdict {
@@ -274,13 +275,20 @@ pub fn filter_offerable<'r>(
 
 /// One decision for each of these names, in their order; `None` asks for every tool that is on.
 pub fn explain(registry: &Registry, caller: &Caller, requested: Option<&[&str]>) -> Vec<Decision> {
-    resolve(registry, requested)
-        .into_iter()
-        .map(|(name, entry)| match entry {
-            Some(entry) => Decision::of(entry, caller),
-            None => decide(registry, caller, name),
-        })
-        .collect()
+    let decision = |(name, entry): (&str, Option<&Arc<Entry>>)| match entry {
+        // Whoever asks for a name knows it already; a listing tells no remote name that is not for its reader.
+        Some(entry) if requested.is_none() && !may_be_named(entry, caller) => {
+            Some(Decision::of(entry, caller)).filter(|decision| decision.allowed)
+        }
+        Some(entry) => Some(Decision::of(entry, caller)),
+        None => Some(decide(registry, caller, name)),
+    };
+    resolve(registry, requested).into_iter().filter_map(decision).collect()
+}
+
+/// Whether a caller may hear of a tool that is not for them.
+fn may_be_named(entry: &Entry, caller: &Caller) -> bool {
+    caller.actor().is_admin() || entry.origin() == Origin::Local
 }
 
 fn resolve<'a, 'r: 'a>(
@@ -300,10 +308,9 @@ fn resolve<'a, 'r: 'a>(
 /// Every registered tool that the caller may not use, with the reason, in the order of the registry: for telling a model what exists
 /// and is not for it. It decides nothing. Names of remote tools are for administrators alone.
 pub fn unavailable(registry: &Registry, caller: &Caller) -> Vec<Decision> {
-    let admin = caller.actor().is_admin();
     registry
         .iter()
-        .filter(|entry| admin || entry.origin() == Origin::Local)
+        .filter(|entry| may_be_named(entry, caller))
         .map(|entry| Decision::of(entry, caller))
         .filter(|decision| !decision.allowed)
         .collect()

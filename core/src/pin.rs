@@ -6,13 +6,15 @@ use crate::{
     declaration::{Declarations, Origin},
     definition::ToolDefinition,
     excerpt::excerpt,
-    name::ToolName,
+    name::{ProviderId, ToolName},
     schema::Schema,
 };
 
 /// What of a tool was reviewed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Pin {
+    /// Who contributed it, where that was kept.
+    pub provider: Option<ProviderId>,
     /// Its name at that time.
     pub name: ToolName,
     /// What the model read of it.
@@ -47,6 +49,7 @@ impl Pin {
     /// The tool as it is now.
     pub fn of(tool: &ToolDefinition) -> Self {
         Self {
+            provider: None,
             name: tool.name().clone(),
             description: tool.description().to_owned(),
             schema: tool.schema().clone(),
@@ -54,14 +57,31 @@ impl Pin {
         }
     }
 
-    /// Whether the tool may do more than it did when it was pinned.
-    pub fn is_widened_by(&self, tool: &ToolDefinition) -> bool {
-        *self != Self::of(tool) && self.changes(tool).iter().any(|change| change.widens)
+    /// The pin with whoever contributes the tool.
+    #[must_use]
+    pub fn from_provider(self, provider: &ProviderId) -> Self {
+        Self { provider: Some(provider.clone()), ..self }
+    }
+
+    /// Whether the tool of this provider may do more than what was pinned.
+    pub fn is_widened_by(&self, tool: &ToolDefinition, provider: &ProviderId) -> bool {
+        self.all_changes(tool, provider).iter().any(|change| change.widens)
+    }
+
+    /// Everything in which the tool of this provider differs from what was pinned. Another provider's tool is another one, however alike
+    /// they are.
+    pub fn all_changes(&self, tool: &ToolDefinition, provider: &ProviderId) -> Vec<Change> {
+        let mut changes = Changes::default();
+        if let Some(pinned) = &self.provider {
+            changes.add("provider", pinned, provider, true);
+        }
+        changes.0.extend(self.changes(tool));
+        changes.0
     }
 
     /// Everything in which the tool differs from what was pinned.
     ///
-    /// It is wider with a heavier effect, a higher class of data, other groups, a wider egress, fewer conditions or more repetitions;
+    /// It is wider with a heavier effect, another class of data, another group, a wider egress, fewer conditions or more repetitions;
     /// with any other schema or input, since no rule tells the wider of two; and with any other description of a tool that writes, for
     /// the description is what makes a model call it.
     pub fn changes(&self, tool: &ToolDefinition) -> Vec<Change> {
@@ -76,7 +96,8 @@ impl Pin {
             "data class",
             &old.data_class,
             &new.data_class,
-            new.data_class > old.data_class,
+            // A higher class is more sensitive data, a lower one goes to more models.
+            true,
         );
         changes.add("group", &named(&old.group), &named(&new.group), true);
         changes.add("egress", &old.egress, &new.egress, new.egress > old.egress);

@@ -9,7 +9,7 @@ mod show;
 mod simulate;
 mod suspend;
 
-use std::{sync::Arc, time::Duration};
+use std::{ptr, sync::Arc, time::Duration};
 
 use self::suspend::Answers;
 pub use self::{
@@ -126,7 +126,15 @@ impl Pipeline {
     /// Executes the calls of one turn of a model, in their order, with one result for each. Where any of them needs a person, none of
     /// them runs before a decision, and one decision covers them all; only those that are refused anyway are refused at once. Each call is
     /// judged once more before it runs, now that those before it belong to the history of the run.
+    ///
+    /// A turn has one caller. Calls of several are no turn: each is made on its own.
     pub fn turn(&self, requests: &[CallRequest<'_>]) -> Vec<Result<Reply, CallError>> {
+        let one = requests.first().map(CallRequest::caller);
+        let same =
+            |request: &CallRequest<'_>| one.is_some_and(|one| ptr::eq(one, request.caller()));
+        if !requests.iter().all(same) {
+            return requests.iter().map(|request| self.call(request)).collect();
+        }
         let registry = self.registry.load();
         let mut scopes: Vec<_> =
             requests.iter().map(|request| Some(self.open(request, &registry))).collect();
@@ -198,9 +206,12 @@ impl Pipeline {
         let limit = self.config.limits.argument_bytes;
         let entry = authorized.entry();
         let refused = |error| arguments_refused(error, entry);
-        if let Some(input) = &entry.definition().declarations().input
-            && !entry.needs_approval()
-        {
+        if let Some(input) = &entry.definition().declarations().input {
+            if entry.needs_approval() {
+                // The agent would give what a person must type in, and a person approve it: nobody has said that this may be.
+                let tool = entry.definition().name().clone();
+                return Err(CallError::ApprovalRequired { tool });
+            }
             let given = arguments::before_input(authorized, limit, input).map_err(refused)?;
             return Ok(Admitted::NeedsInput { authorized, given });
         }

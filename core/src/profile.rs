@@ -117,6 +117,7 @@ impl AgentProfile {
         Agent {
             name: self.name.clone(),
             loadout: loadout.map(|loadout| expand(loadout, self.visibility, sets)),
+            withheld: withheld(self.visibility, sets),
             skills: skills_allow(self.skills.values().map(Option::as_ref)),
             groups: self.groups.clone(),
             zone: TrustZone::with_fallbacks(self.zone, self.fallbacks.iter().copied()),
@@ -145,9 +146,9 @@ fn expand(
     visibility: Visibility,
     sets: &[ToolSet],
 ) -> BTreeSet<ToolName> {
-    let (permitted, others): (Vec<_>, Vec<_>) =
-        sets.iter().partition(|set| set.visibility.contains(&visibility));
-    let withheld: BTreeSet<&ToolName> = others.iter().flat_map(|set| &set.tools).collect();
+    let withheld = withheld(visibility, sets);
+    let permitted: Vec<_> =
+        sets.iter().filter(|set| set.visibility.contains(&visibility)).collect();
     let mut expanded = loadout.clone();
     expanded.retain(|tool| !withheld.contains(tool));
     loop {
@@ -155,7 +156,7 @@ fn expand(
         let of_part = permitted.iter().filter(|set| !set.tools.is_disjoint(&expanded));
         let more: Vec<ToolName> = of_part
             .flat_map(|set| &set.tools)
-            .filter(|tool| !withheld.contains(tool) && !expanded.contains(*tool))
+            .filter(|tool| !withheld.contains(*tool) && !expanded.contains(*tool))
             .cloned()
             .collect();
         if more.is_empty() {
@@ -163,6 +164,12 @@ fn expand(
         }
         expanded.extend(more);
     }
+}
+
+/// The tools of the sets that agents of this visibility may not have.
+fn withheld(visibility: Visibility, sets: &[ToolSet]) -> BTreeSet<ToolName> {
+    let others = sets.iter().filter(|set| !set.visibility.contains(&visibility));
+    others.flat_map(|set| set.tools.iter().cloned()).collect()
 }
 
 /// Names in one text, with commas, semicolons or white space between them. An empty text is an empty list.
@@ -227,8 +234,13 @@ mod tests {
             let agent = profile.agent(std::slice::from_ref(&wiki));
             assert_eq!(agent.loadout, Some(tools(expected)), "{loadout} {visibility}");
         }
-        let unrestricted = AgentProfile::new("bot".parse().unwrap());
-        assert_eq!(unrestricted.agent(&[wiki]).loadout, None);
+        // Without a loadout there is none to take the set from: it is withheld all the same, also under former names.
+        let unrestricted = AgentProfile {
+            visibility: Visibility::Shared,
+            ..AgentProfile::new("bot".parse().unwrap())
+        };
+        let agent = unrestricted.agent(&[wiki]);
+        assert_eq!((agent.loadout, agent.withheld), (None, tools("wiki_read wiki_write")));
     }
 
     #[test]

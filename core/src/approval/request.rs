@@ -59,6 +59,13 @@ pub enum Preview {
     Failed(String),
 }
 
+/// Whether a character shows nothing itself, and can make what stands around it look like something else: control characters, and those that
+/// turn the direction of a text.
+fn is_hidden(character: char) -> bool {
+    character.is_control()
+        || matches!(character, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}')
+}
+
 impl Preview {
     /// The most lines that are kept.
     pub const MAX_LINES: usize = 20;
@@ -69,7 +76,7 @@ impl Preview {
     /// Bounds what a tool said.
     pub fn of_lines(lines: &[String]) -> Self {
         let collapse = |line: &String| {
-            let kept = |character: &char| character.is_whitespace() || !character.is_control();
+            let kept = |character: &char| character.is_whitespace() || !is_hidden(*character);
             let visible: String = line.chars().filter(kept).collect();
             let words = visible.split_whitespace().collect::<Vec<_>>().join(" ");
             crate::excerpt::excerpt(&words, Self::MAX_LINE_CHARACTERS).into_owned()

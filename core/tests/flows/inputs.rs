@@ -172,8 +172,8 @@ fn a_turn_waits_for_one_input_and_an_approval_comes_first() {
 }
 
 #[test]
-fn a_tool_of_which_an_administrator_wants_approvals_waits_for_that_alone() {
-    // Edge case 7: the two would alternate for ever. What the agent gives is what is approved.
+fn a_tool_of_which_an_administrator_wants_approvals_can_not_be_asked_for_its_input() {
+    // Edge case 7: the two would alternate for ever, and the agent would give what a person must type in.
     let backend = Fake::echo();
     let desk = Desk::of([(asking("ask"), backend.clone())]);
     let mut access = Access::default();
@@ -182,20 +182,10 @@ fn a_tool_of_which_an_administrator_wants_approvals_waits_for_that_alone() {
     let bo = user("bo", false);
     let request = toolbay_core::CallRequest::new("ask", TYPED, &bo);
     let simulation = desk.pipeline.simulate(&request);
-    assert_eq!(simulation.verdict, SimulationVerdict::AllowWithApproval);
-    assert!(simulation.needs_approval && simulation.needs_input);
-    assert!(matches!(desk.call(&bo, "ask", "{}"), Err(CallError::Arguments { .. })));
-    desk.call(&bo, "ask", TYPED).unwrap_err();
-    assert_eq!(desk.store.newest().request.need, Need::Approval);
-    desk.approve(&admin()).unwrap();
-    assert_eq!(desk.call(&bo, "ask", TYPED).unwrap().model_text(), TYPED);
-
-    // Where it is not wanted any more, an approval is no input.
-    desk.call(&bo, "ask", TYPED).unwrap_err();
-    desk.switch(&Access::default());
-    let decided = desk.approve(&admin()).unwrap();
-    assert!(matches!(decided.results[0].1, Err(CallError::ApprovalRequired { .. })));
-    assert_eq!(backend.invocations(), 1);
+    assert_eq!(simulation.verdict, SimulationVerdict::Block);
+    let refused = desk.call(&bo, "ask", TYPED);
+    assert!(matches!(refused, Err(CallError::ApprovalRequired { .. })), "{refused:?}");
+    assert_eq!(backend.invocations(), 0);
 }
 
 #[test]

@@ -75,7 +75,7 @@ fn a_declaration_that_widens_waits_for_a_review_and_one_that_narrows_does_not() 
             |it| it.declarations.data_class = DataClass::PublicContent,
             |it| it.declarations.data_class = DataClass::EditorContent,
             true,
-            false,
+            true,
         ),
         ("group", |_| {}, |it| it.declarations.group = Some("g".parse().unwrap()), true, true),
         (
@@ -228,4 +228,15 @@ fn whoever_reviews_a_change_reads_it_in_one_bounded_line() {
     assert_eq!(lines.len(), 1);
     assert!(lines[0].starts_with("description: The tool t. is now ddd"), "{}", lines[0]);
     assert!(lines[0].chars().count() < 500, "{}", lines[0]);
+}
+
+#[test]
+fn the_same_tool_of_another_provider_is_another_tool() {
+    let tool = ToolDefinition::new(reader("t")).unwrap();
+    let provider = |id: &str| id.parse::<toolbay_core::ProviderId>().unwrap();
+    let pin = Pin::of(&tool).from_provider(&provider("acme"));
+    assert!(!pin.is_widened_by(&tool, &provider("acme")));
+    assert!(pin.is_widened_by(&tool, &provider("other")));
+    let changes = pin.all_changes(&tool, &provider("other"));
+    assert_eq!(changes[0].to_string(), "provider: acme is now other");
 }

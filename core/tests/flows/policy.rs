@@ -89,19 +89,22 @@ fn check(world: &World, registry: &Registry, asked: &[&str]) -> Result<(), TestC
     }
     prop_assert_eq!(names(filter_offerable(registry, &caller, Some(asked))), listed);
 
+    let shown = |known: &&Known<'_>| !known.remote || world.who == Who::Admin;
     let explained =
         |asked| -> Vec<_> { explain(registry, &caller, asked).iter().map(said).collect() };
     let on = known.iter().filter(|known| known.is_enabled(&world.rows));
     prop_assert_eq!(
         explained(None),
-        on.map(|known| answer(world, Some(known), "")).collect::<Vec<_>>()
+        // A listing names nothing of somebody else's that is not for its reader.
+        on.filter(|known| shown(known) || known.is_allowed(world))
+            .map(|known| answer(world, Some(known), ""))
+            .collect::<Vec<_>>()
     );
     prop_assert_eq!(
         explained(Some(asked)),
         asked.iter().map(|name| answer(world, named(&known, name), name)).collect::<Vec<_>>()
     );
 
-    let shown = |known: &&Known<'_>| !known.remote || world.who == Who::Admin;
     let refused = known.iter().filter(|known| !allowed(known)).filter(shown);
     prop_assert_eq!(
         unavailable(registry, &caller).iter().map(said).collect::<Vec<_>>(),
@@ -120,6 +123,9 @@ fn check(world: &World, registry: &Registry, asked: &[&str]) -> Result<(), TestC
 /// What comes of a call: what a simulation says, and what is recorded.
 fn fate(world: &World, tool: Option<&Known<'_>>, reason: Option<Reason>) -> Fate {
     let (verdict, outcome, code) = match tool.filter(|known| known.is_allowed(world)) {
+        Some(known) if known.needs_approval(&world.rows) && known.tool.input => {
+            (SimulationVerdict::Block, Outcome::Refused, Some("approval_required"))
+        }
         Some(known) if known.needs_approval(&world.rows) => {
             (SimulationVerdict::AllowWithApproval, Outcome::Suspended, Some("approval_pending"))
         }

@@ -40,6 +40,8 @@ struct FileContents<A> {
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct FilePin {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    provider: Option<String>,
     name: String,
     description: String,
     schema: Box<RawValue>,
@@ -222,6 +224,7 @@ fn agent_from_file(name: AgentName, text: &RawValue) -> Result<AgentProfile, Dec
 
 fn pin_to_file(pin: &Pin) -> FilePin {
     FilePin {
+        provider: pin.provider.as_ref().map(ToString::to_string),
         name: pin.name.to_string(),
         description: pin.description.clone(),
         schema: pin.schema.as_raw().to_owned(),
@@ -231,6 +234,7 @@ fn pin_to_file(pin: &Pin) -> FilePin {
 
 fn pin_from_file(file: FilePin) -> Result<Pin, DecodeError> {
     Ok(Pin {
+        provider: file.provider.map(|id| id.parse()).transpose()?,
         name: file.name.parse()?,
         description: file.description,
         schema: Schema::parse(file.schema.get())?,

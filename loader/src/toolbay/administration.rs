@@ -272,7 +272,7 @@ fn registered(entry: &Entry, view: &View) -> ToolState {
         group: definition.declarations().group.clone(),
         availability: Some(*entry.availability()),
         pinned: pin.is_some(),
-        changes: pin.map(|pin| pin.changes(definition)).unwrap_or_default(),
+        changes: pin.map(|pin| pin.all_changes(definition, entry.provider())).unwrap_or_default(),
     }
 }
 
@@ -281,7 +281,10 @@ fn pin(contents: &mut Contents, entry: &Entry) {
     for alias in entry.names().skip(1) {
         contents.access.pins.remove(alias);
     }
-    contents.access.pins.insert(definition.name().clone(), Pin::of(definition));
+    contents
+        .access
+        .pins
+        .insert(definition.name().clone(), Pin::of(definition).from_provider(entry.provider()));
 }
 
 fn declared<'v>(view: &'v View, name: &ToolName) -> Vec<&'v DeclaredTool> {

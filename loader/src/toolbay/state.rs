@@ -192,11 +192,13 @@ fn pin_tools(registry: &Registry, access: &mut Access) -> Vec<ChangedTool> {
         let pinned = entry.names().find_map(|name| access.pins.get(name));
         let Some(pin) = pinned else {
             if entry.availability().is_enabled() {
-                access.pins.insert(tool.name().clone(), Pin::of(tool));
+                access
+                    .pins
+                    .insert(tool.name().clone(), Pin::of(tool).from_provider(entry.provider()));
             }
             continue;
         };
-        let changes = pin.changes(tool);
+        let changes = pin.all_changes(tool, entry.provider());
         if changes.is_empty() {
             continue;
         }
@@ -205,7 +207,7 @@ fn pin_tools(registry: &Registry, access: &mut Access) -> Vec<ChangedTool> {
             for name in entry.names() {
                 access.pins.remove(name);
             }
-            access.pins.insert(tool.name().clone(), Pin::of(tool));
+            access.pins.insert(tool.name().clone(), Pin::of(tool).from_provider(entry.provider()));
         }
         changed.push(ChangedTool { tool: tool.name().clone(), changes, needs_review });
     }

@@ -178,7 +178,7 @@ impl Tool {
         let writes = self.effect > 0 || pin.effect > 0;
         let repeats = |tool: &Self| tool.budget.map_or(u16::MAX, u16::from);
         self.effect > pin.effect
-            || self.class > pin.class
+            || self.class != pin.class
             || self.egress > pin.egress
             || self.group != pin.group
             || (pin.admin && !self.admin)
