@@ -228,18 +228,19 @@ fn damaged_lines_are_left_out_and_told() {
 #[test]
 fn a_spreadsheet_gets_texts_and_no_formulas() {
     let hostile = json!({
-        "tool": "=HYPERLINK(\"http://x\")", "outcome": "refused", "arguments": "@SUM(1;\n2)", "reply": "well; =1", "artifacts": ["-a", "b"]
+        "tool": "=HYPERLINK(\"http://x\")", "outcome": "refused", "arguments": "@SUM(1;\n2)", "reply": "well; =1", "artifacts": ["-a", "b"],
+        "written": "deleted", "target_type": "note", "target": "=a"
     });
     let home = home(&[record(1, hostile), some()[2].clone()]);
     let (printed, _) = audit(&home, &["--csv"]);
     let expected = concat!(
         "\"time\",\"kind\",\"tool\",\"provider\",\"actor\",\"agent\",\"run\",\"effect\",\"outcome\",\"reason\",",
-        "\"observed_only\",\"code\",\"approval\",\"duration_us\",\"argument_bytes\",\"reply_bytes\",\"generation\",",
+        "\"observed_only\",\"code\",\"approval\",\"written\",\"target_type\",\"target\",\"duration_us\",\"argument_bytes\",\"reply_bytes\",\"generation\",",
         "\"arguments\",\"reply\",\"artifacts\",\"decision\",\"subject\",\"owner\",\"refused\",\"detail\"\n",
         "\"2026-01-01T00:00:01.000Z\",\"call\",\"'=HYPERLINK(\"\"http://x\"\")\",\"\",\"user:ada\",\"\",\"\",\"\",\"refused\",\"\",",
-        "\"\",\"\",\"\",\"\",\"\",\"\",\"\",\"'@SUM(1;\n2)\",\"well; =1\",\"'-a\nb\",\"\",\"\",\"\",\"\",\"\"\n",
+        "\"\",\"\",\"\",\"deleted\",\"note\",\"'=a\",\"\",\"\",\"\",\"\",\"'@SUM(1;\n2)\",\"well; =1\",\"'-a\nb\",\"\",\"\",\"\",\"\",\"\"\n",
         "\"2026-01-01T00:00:03.000Z\",\"decision\",\"\",\"\",\"user:bo\",\"tutor\",\"run-7\",\"\",\"\",\"\",",
-        "\"\",\"\",\"7k3f\",\"\",\"\",\"\",\"\",\"\",\"\",\"\",\"approve\",\"notes_delete\",\"user:ada\",\"\",\"\"\n",
+        "\"\",\"\",\"7k3f\",\"\",\"\",\"\",\"\",\"\",\"\",\"\",\"\",\"\",\"\",\"approve\",\"notes_delete\",\"user:ada\",\"\",\"\"\n",
     );
     assert_eq!(printed, expected);
 }

@@ -68,15 +68,16 @@ pub enum DemoError {
 
 /// The packages that are built and shown: the host and plugins, one of which misbehaves on demand.
 const HOST: &str = "toolbay";
-const PLUGINS: [&str; 4] = [
+const PLUGINS: [&str; 5] = [
     "toolbay-plugin-greeting",
     "toolbay-plugin-code",
     "toolbay-plugin-catalogue",
+    "toolbay-plugin-notes",
     "toolbay-fixture-misbehaving",
 ];
 
 /// The arguments by which the host serves an MCP client on its standard streams.
-const SERVE: [&str; 2] = ["serve", "--stdio"];
+const SERVE: [&str; 4] = ["serve", "--stdio", "--agent", "demo"];
 
 /// Builds the host and the plugins, gives them a fresh home in the target folder, runs one command after the other and writes what
 /// happens to `out`.
@@ -98,7 +99,10 @@ pub fn run(checkout: &Checkout, out: &mut impl Write) -> Result<(), DemoError> {
         tell(out, played.output().trim_end())?;
         played.check(scene)?;
     }
-    tell(out, "\n# In one process, a panic and the calls after it\n$ toolbay serve --stdio")?;
+    tell(
+        out,
+        "\n# In one process, a panic and the calls after it\n$ toolbay serve --stdio --agent demo",
+    )?;
     let mut server = Command::new(&host);
     server.args(["--home", home.path().as_str()]).args(SERVE);
     session::play(SESSION, PATIENCE, &mut server, out)?;

@@ -170,14 +170,15 @@ impl Pipeline {
         let stored = claim.request().clone();
         let registry = self.registry().load();
         permitted::may_submit(&stored.request, decider, &registry)?;
-        if let Some(now) = fresh::other_code(&stored.request, &registry) {
+        let history = history_of(&stored.request);
+        let shown = requests(&stored.request.calls, &owner, &history);
+        if let Some(now) = fresh::changed(&stored.request, &self.admit_again(&shown, &registry)) {
             return Err(fresh::show_again(claim, &stored, now));
         }
         let mut calls = stored.request.calls.clone();
         if let Some(pending) = calls.get_mut(call) {
             pending.arguments = canonical(&overlay(pending)?);
         }
-        let history = history_of(&stored.request);
         let requests = requests(&calls, &owner, &history);
         let mut admitted = self.admit_again(&requests, &registry);
         if let (Some(admitted), Some(request)) = (admitted.get_mut(call), requests.get(call)) {

@@ -4,7 +4,6 @@ use crate::{
     approval::{ApprovalError, Claim, Need, PendingCall, PendingRequest, StoredRequest},
     error::CallError,
     pipeline::{Admitted, suspend},
-    registry::{Entry, Registry},
 };
 
 /// A request as it is now, and the calls that differ from what was shown.
@@ -26,47 +25,8 @@ pub(super) fn show_again(
     }
 }
 
-impl PendingCall {
-    /// Whether the code is the one that was shown.
-    fn is_of(&self, entry: &Entry) -> bool {
-        self.content == entry.provider_content()
-            && self.provider == *entry.provider()
-            && self.tool == *entry.definition().name()
-            && self.effect == entry.definition().declarations().effect
-    }
-
-    /// The same call of the code of now.
-    fn follow(&mut self, entry: &Entry) {
-        self.tool = entry.definition().name().clone();
-        self.provider = entry.provider().clone();
-        self.content = entry.provider_content().to_owned();
-        self.effect = entry.definition().declarations().effect;
-    }
-}
-
-/// The request with the code of now; `None` where it is the one that was shown.
-pub(super) fn other_code(request: &PendingRequest, registry: &Registry) -> Option<Fresh> {
-    let mut fresh = request.clone();
-    let mut stale = Vec::new();
-    for (at, pending) in fresh.calls.iter_mut().enumerate() {
-        let Some(entry) = registry.get(pending.tool.as_str()) else { continue };
-        if pending.is_of(entry) {
-            continue;
-        }
-        stale.push(at);
-        pending.follow(entry);
-        if let Need::Input { call, schema } = &mut fresh.need
-            && *call == at
-            && let Some(input) = &entry.definition().declarations().input
-        {
-            schema.clone_from(input);
-        }
-    }
-    (!stale.is_empty()).then_some((fresh, stale))
-}
-
-/// The request with the previews and the code of now; `None` where nothing differs from what was shown. A call that is not permitted any
-/// more keeps what it has: it will not run.
+/// The request as its calls are now: their code, their arguments as that reads them, and their previews; `None` where nothing differs from
+/// what was shown. A call that is not permitted any more keeps what it has: it will not run.
 pub(super) fn changed(
     request: &PendingRequest,
     calls: &[Result<Admitted<'_>, CallError>],
@@ -74,15 +34,31 @@ pub(super) fn changed(
     let mut fresh = request.clone();
     let mut stale = Vec::new();
     for (at, (pending, call)) in fresh.calls.iter_mut().zip(calls).enumerate() {
-        let Ok(Admitted::Ready(call) | Admitted::NeedsApproval(call)) = call else { continue };
-        let entry: &Entry = call.entry();
-        let preview = suspend::preview(call);
-        if pending.is_of(entry) && (!pending.preview.binds() || pending.preview == preview) {
+        let Ok(call) = call else { continue };
+        let preview = match call {
+            Admitted::Ready(call) | Admitted::NeedsApproval(call) => suspend::preview(call),
+            // An approval is no input: it will not run.
+            Admitted::NeedsInput { .. } if request.need == Need::Approval => continue,
+            Admitted::NeedsInput { .. } => pending.preview.clone(),
+        };
+        let now = PendingCall { preview, ..suspend::pending_call(call) };
+        // What showed nothing may show anything now.
+        let shown = match pending.preview.binds() {
+            true => pending.preview.clone(),
+            false => now.preview.clone(),
+        };
+        if now == (PendingCall { preview: shown, ..pending.clone() }) {
             continue;
         }
         stale.push(at);
-        pending.preview = preview;
-        pending.follow(entry);
+        *pending = now;
+        if let (Need::Input { call: asked, schema }, Admitted::NeedsInput { authorized, .. }) =
+            (&mut fresh.need, call)
+            && *asked == at
+            && let Some(input) = &authorized.entry().definition().declarations().input
+        {
+            schema.clone_from(input);
+        }
     }
     (!stale.is_empty()).then_some((fresh, stale))
 }

@@ -1,5 +1,7 @@
 //! Makes calls wait for a person, and hands out what came of them.
 
+use bytes::Bytes;
+
 use crate::{
     approval::{
         CallResult, Need, Owner, PendingCall, PendingRequest, Preview, Settled, StoredReply,
@@ -17,7 +19,6 @@ use crate::{
     registry::Entry,
     reply::{Reply, WriteTarget},
 };
-use bytes::Bytes;
 
 /// What calls that need a person get: one result for each, and the request that they are, where they are one.
 #[derive(Default)]
@@ -207,7 +208,7 @@ fn pending(calls: &[Admitted<'_>], approval: bool) -> Option<PendingRequest> {
     })
 }
 
-fn pending_call(call: &Admitted<'_>) -> PendingCall {
+pub(super) fn pending_call(call: &Admitted<'_>) -> PendingCall {
     let arguments = match call {
         Admitted::Ready(call) | Admitted::NeedsApproval(call) => call.arguments().to_owned(),
         Admitted::NeedsInput { given, .. } => canonical(given),

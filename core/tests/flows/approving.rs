@@ -7,8 +7,8 @@ use std::sync::{
 };
 
 use toolbay_core::{
-    Access, ApprovalError, CallError, DecidedBy, Invocation, InvocationRule, Judgement, Owner,
-    RawReply, Reason, ReplyStatus, RequestState, RuleId,
+    Access, ApprovalError, CallError, DecidedBy, DefinitionParts, Invocation, InvocationRule,
+    Judgement, Owner, RawReply, Reason, ReplyStatus, RequestState, RuleId, Schema,
 };
 
 use crate::{
@@ -333,5 +333,28 @@ fn a_tool_that_is_renamed_while_its_call_waits_is_approved_under_its_new_name() 
     assert!(matches!(error, ApprovalError::PreviewChanged { .. }), "{error:?}");
     desk.approve(&admin()).unwrap();
     assert_eq!(desk.call(&bo, "old", "{}").unwrap().model_text(), "new");
+    assert_eq!((old.invocations(), new.invocations(), desk.store.requests().len()), (0, 1, 1));
+}
+
+#[test]
+fn a_call_that_other_code_reads_differently_is_shown_as_that_reads_it() {
+    let takes = |kind: &str| {
+        let schema = format!(r#"{{"type":"object","properties":{{"n":{{"type":"{kind}"}}}}}}"#);
+        DefinitionParts { schema: Schema::parse(&schema).unwrap(), ..writer("write") }
+    };
+    let (old, new) = (Fake::echo(), Fake::echo());
+    let desk = Desk::of([(takes("string"), old.clone())]);
+    let (bo, arguments) = (user("bo", false), r#"{"n":"3"}"#);
+    desk.call(&bo, "write", arguments).unwrap_err();
+    let shown = |desk: &Desk| desk.store.newest().request.calls[0].arguments.clone();
+    assert_eq!(shown(&desk), arguments);
+
+    desk.replace(vec![acme("2", [(takes("integer"), new.clone())])], &Access::default());
+    let error = desk.approve(&admin()).unwrap_err();
+    assert!(matches!(error, ApprovalError::PreviewChanged { .. }), "{error:?}");
+    assert_eq!(shown(&desk), r#"{"n":3}"#);
+    desk.approve(&admin()).unwrap();
+    // It is the same request for whoever makes the call again, as it was written at first.
+    assert_eq!(desk.call(&bo, "write", arguments).unwrap().model_text(), r#"{"n":3}"#);
     assert_eq!((old.invocations(), new.invocations(), desk.store.requests().len()), (0, 1, 1));
 }

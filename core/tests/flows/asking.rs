@@ -222,6 +222,19 @@ fn a_call_that_nobody_wants_any_more_does_not_begin_to_wait() {
 }
 
 #[test]
+fn a_call_that_nobody_wants_any_more_takes_no_outcome() {
+    let (cancel, bo) = (CancelToken::new(), user("bo", false));
+    let desk = Desk::of([(writer("write"), Fake::echo())]);
+    desk.pending(&bo, "write", "{}");
+    desk.approve(&admin()).unwrap();
+    cancel.cancel();
+    let request = CallRequest::new("write", "{}", &bo).with_cancel(&cancel);
+    let error = desk.pipeline.call(&request).unwrap_err();
+    assert!(matches!(error, CallError::Backend { source: BackendError::Cancelled, .. }));
+    assert_eq!(desk.call(&bo, "write", "{}").unwrap().model_text(), "{}");
+}
+
+#[test]
 fn an_anonymous_call_is_decided_by_others() {
     let desk = Desk::of([(guarded("read"), Fake::echo())]);
     desk.pending(&anonymous(), "read", "{}");

@@ -3,12 +3,13 @@
 use std::sync::{Arc, Mutex};
 
 use toolbay_core::{
-    Access, ApprovalError, BackendError, Preview, RawReply, ReplyStatus, RequestState,
+    Access, Actor, ApprovalError, BackendError, Caller, Decider, Offer, OfferedTool, Preview,
+    RawReply, ReplyStatus, RequestState, ToolBackend, ToolDefinition, ValidCall,
 };
 
 use crate::{
-    desk::{Desk, admin, writer},
-    fixture::{Fake, user},
+    desk::{Desk, admin, owner, service, writer},
+    fixture::{Fake, offer, user},
 };
 
 fn lines(lines: &[&str]) -> Vec<String> {
@@ -214,4 +215,83 @@ fn previews_are_made_in_the_name_of_whoever_asked() {
     desk.call(&user("bo", false), "write", "{}").unwrap_err();
     desk.approve(&admin()).unwrap();
     assert_eq!(*seen.lock().unwrap(), ["user:bo", "user:bo"]);
+}
+
+#[test]
+fn whoever_may_not_read_what_a_call_is_about_does_not_see_its_preview() {
+    // Edge case 64.
+    let of = |name: &str, admin| {
+        Decider::new(Actor::User { name: name.parse().unwrap(), admin }).with_grant()
+    };
+    let robot = service(&["approve"]);
+    // What the tool says of others; who looks; what they may read of that call, and of one whose tool does not say.
+    let cases = [
+        (Says::Yes, of("cy", false), [true, false]),
+        (Says::No, of("cy", false), [false, false]),
+        (Says::Breaks, of("cy", false), [false, false]),
+        (Says::Nothing, of("cy", false), [false, false]),
+        (Says::Yes, robot.clone(), [true, false]),
+        (Says::Nothing, robot, [false, false]),
+        (Says::Nothing, of("ada", true), [true, true]),
+        (Says::No, of("ada", true), [false, true]),
+        (Says::Breaks, of("ada", true), [false, true]),
+        // Whoever asked has seen it already.
+        (Says::No, owner(), [true, true]),
+    ];
+    for (says, viewer, expected) in cases {
+        let tools = [(writer("says"), Arc::new(Viewed(says)) as Arc<dyn ToolBackend>)];
+        let tools = tools.into_iter().chain([(writer("silent"), Fake::echo() as Arc<_>)]);
+        let tools = tools.map(|(parts, backend)| OfferedTool {
+            definition: Arc::new(ToolDefinition::new(parts).unwrap()),
+            backend,
+        });
+        let desk =
+            Desk::with_rules(vec![Offer { tools: tools.collect(), ..offer("acme", []) }], vec![]);
+        let bo = user("bo", false);
+        desk.turn(&bo, &[("says", "{}"), ("silent", "{}")]);
+        let request = desk.store.newest().request;
+        assert_eq!(desk.pipeline.may_read(&request, &viewer, Some(&bo)), expected, "{viewer:?}");
+
+        // A tool that can't be asked does not say: it is off, or its agent is no more.
+        let silent =
+            if viewer.is(&request.owner) { [true; 2] } else { [viewer.actor().is_admin(); 2] };
+        assert_eq!(desk.pipeline.may_read(&request, &viewer, None), silent);
+        let mut access = Access::default();
+        access.providers.insert("acme".parse().unwrap(), false);
+        desk.switch(&access);
+        assert_eq!(desk.pipeline.may_read(&request, &viewer, Some(&bo)), silent);
+        assert_eq!(desk.records.calls().len(), 2, "whoever looks leaves no record of a call");
+    }
+}
+
+/// What a tool says of whether others may read its previews.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Says {
+    Yes,
+    No,
+    Nothing,
+    Breaks,
+}
+
+struct Viewed(Says);
+
+impl ToolBackend for Viewed {
+    fn invoke(&self, _: &ValidCall<'_>) -> Result<RawReply, BackendError> {
+        Ok(RawReply::text(ReplyStatus::Ok, "done"))
+    }
+
+    fn may_viewer_read(
+        &self,
+        call: &ValidCall<'_>,
+        viewer: &Caller,
+    ) -> Result<Option<bool>, BackendError> {
+        assert_eq!(call.caller().label(), "user:bo", "it is asked about the call as it would run");
+        assert_ne!(viewer.label(), "user:bo");
+        match self.0 {
+            Says::Yes => Ok(Some(true)),
+            Says::No => Ok(Some(false)),
+            Says::Nothing => Ok(None),
+            Says::Breaks => Err(BackendError::DeadlineExceeded),
+        }
+    }
 }

@@ -48,3 +48,33 @@ impl People {
         if granted { decider.with_grant() } else { decider }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rights_are_those_of_now() {
+        let name = |name: &str| name.parse::<ActorName>().unwrap();
+        let people = People {
+            admins: [name("ada")].into(),
+            services: [(name("indexer"), vec!["approve".to_owned()])].into(),
+            ..People::default()
+        };
+        let user = |who: &str, admin| Actor::User { name: name(who), admin };
+        let service = |who: &str, scopes: &[&str]| Actor::ServiceAccount {
+            name: name(who),
+            scopes: scopes.iter().map(|scope| (*scope).to_owned()).collect(),
+        };
+        let cases = [
+            (user("ada", false), Some(user("ada", true))),
+            (user("bo", true), Some(user("bo", false))),
+            (service("indexer", &[]), Some(service("indexer", &["approve"]))),
+            (service("gone", &["approve"]), None),
+            (Actor::Anonymous, Some(Actor::Anonymous)),
+        ];
+        for (then, now) in cases {
+            assert_eq!(people.now(&then), now, "{then}");
+        }
+    }
+}

@@ -71,6 +71,13 @@ impl SharedLock {
     }
 }
 
+impl SharedLock {
+    /// Whether there is a lock, because somebody has written.
+    pub(crate) fn is_there(folder: &Path) -> bool {
+        path(folder).exists()
+    }
+}
+
 impl Drop for SharedLock {
     fn drop(&mut self) {
         let _ = self.0.unlock();

@@ -99,12 +99,22 @@ impl AuditTrail {
     /// [`AuditReadError`] where its files can't be opened.
     pub fn open(home: &Path) -> Result<Self, AuditReadError> {
         let folder = home.join(FOLDER);
-        let _lock = SharedLock::take(&folder);
-        let numbers = match rotated(&folder) {
+        let lock = SharedLock::take(&folder);
+        let files = Self::files(&folder)?;
+        if lock.is_none() && SharedLock::is_there(&folder) {
+            // Somebody began to write after the look for a lock, and may have renamed files since then.
+            let _lock = SharedLock::take(&folder);
+            return Ok(Self { files: Self::files(&folder)?, folder });
+        }
+        Ok(Self { folder, files })
+    }
+
+    fn files(folder: &Path) -> Result<Vec<LogPart>, AuditReadError> {
+        let numbers = match rotated(folder) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
-            numbers => numbers.map_err(failed(&folder))?,
+            numbers => numbers.map_err(failed(folder))?,
         };
-        let rotated = numbers.into_iter().rev().map(|number| numbered(&folder, number));
+        let rotated = numbers.into_iter().rev().map(|number| numbered(folder, number));
         let mut files = Vec::new();
         for path in rotated.chain([folder.join(CURRENT)]) {
             match LogPart::open(&path) {
@@ -114,7 +124,7 @@ impl AuditTrail {
                 Err(error) => return Err(failed(&path)(error)),
             }
         }
-        Ok(Self { folder, files })
+        Ok(files)
     }
 
     /// The folder of the log.

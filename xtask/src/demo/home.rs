@@ -27,8 +27,10 @@ impl Home {
             let built = checkout.target().join("release").join(&library);
             at(&built, fs::copy(&built, plugins.join(&library)))?;
         }
+        let notes = home.path.join("notes");
+        at(&notes, fs::create_dir(&notes))?;
         let file = home.path.join("toolbay.toml");
-        at(&file, fs::write(&file, configuration(checkout.root())))?;
+        at(&file, fs::write(&file, configuration(checkout.root(), &notes)))?;
         Ok(home)
     }
 
@@ -42,8 +44,9 @@ fn library_of(package: &str) -> String {
     format!("{}{}{}", consts::DLL_PREFIX, package.replace('-', "_"), consts::DLL_SUFFIX)
 }
 
-/// The host's configuration: the code plugin searches the repository itself, the catalogue plugin has its sample.
-fn configuration(root: &Utf8Path) -> String {
+/// The host's configuration: the code plugin searches the repository itself, the catalogue plugin has its sample, and notes an empty
+/// folder.
+fn configuration(root: &Utf8Path, notes: &Utf8Path) -> String {
     let configuration = toml::toml! {
         [plugins]
         directories = ["plugins"]
@@ -52,6 +55,7 @@ fn configuration(root: &Utf8Path) -> String {
     let providers = [
         ("code", "roots", toml::Value::from(vec![root.as_str()])),
         ("catalogue", "file", root.join("plugins/catalogue/sample/courses.csv").as_str().into()),
+        ("notes", "folder", notes.as_str().into()),
     ];
     let providers = providers.map(|(provider, key, value)| {
         (provider.to_owned(), toml::Table::from_iter([(key.to_owned(), value)]).into())
@@ -71,11 +75,12 @@ mod tests {
     #[test]
     fn any_root_can_stand_in_the_configuration() {
         let root = "/a \"quoted\" \\ root";
-        let table: toml::Table = configuration(root.into()).parse().unwrap();
+        let table: toml::Table = configuration(root.into(), "/notes".into()).parse().unwrap();
         assert_eq!(table["plugins"]["directories"][0].as_str(), Some("plugins"));
         assert_eq!(table["providers"]["code"]["roots"][0].as_str(), Some(root));
         let file = table["providers"]["catalogue"]["file"].as_str().unwrap();
         assert!(file.starts_with(root) && file.ends_with("courses.csv"), "{file}");
+        assert_eq!(table["providers"]["notes"]["folder"].as_str(), Some("/notes"));
     }
 
     #[test]

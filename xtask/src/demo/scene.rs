@@ -43,7 +43,7 @@ pub(super) const SCENES: &[Scene] = &[
         shows: "Plugins are found, verified and registered",
         arguments: &["refresh"],
         ends: End::Success,
-        says: &["greeting", "code", "catalogue"],
+        says: &["greeting", "code", "catalogue", "notes"],
     },
     Scene {
         shows: "Their tools are on offer",
@@ -80,6 +80,36 @@ pub(super) const SCENES: &[Scene] = &[
         arguments: &["call", "catalogue_entry", "id=MAT-220"],
         ends: End::Success,
         says: &["MAT-220"],
+    },
+    Scene {
+        shows: "An agent says where its model runs, and with that what may go there",
+        arguments: &["agent", "create", "demo", "--zone", "local"],
+        ends: End::Success,
+        says: &["secret_adjacent"],
+    },
+    Scene {
+        shows: "A call that writes waits for a person",
+        arguments: &["call", "--agent", "demo", "notes_create", "name=shopping", "text=Milk"],
+        ends: End::Refusal,
+        says: &["waits as request"],
+    },
+    Scene {
+        shows: "A person sees what waits, and decides",
+        arguments: &["approvals", "list"],
+        ends: End::Success,
+        says: &["notes_create", "agent demo"],
+    },
+    Scene {
+        shows: "What would become of a call, without making it",
+        arguments: &["simulate", "--agent", "demo", "notes_delete", "name=shopping"],
+        ends: End::Success,
+        says: &["ALLOW_WITH_APPROVAL"],
+    },
+    Scene {
+        shows: "Who did what",
+        arguments: &["audit"],
+        ends: End::Success,
+        says: &["suspended", "create_agent"],
     },
     Scene {
         shows: "Arguments that don't fit are refused before the plugin sees them",
