@@ -53,6 +53,8 @@ mod provider;
 mod refresh;
 
 mod file_declarations;
+#[cfg(test)]
+mod killed_writer;
 mod lock_file;
 mod sealed_file;
 

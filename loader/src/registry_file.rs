@@ -6,6 +6,8 @@
 //! A reader never changes anything: a file that is damaged, or of a later release, is reported, and only the next write moves it aside.
 
 mod format;
+#[cfg(test)]
+mod killed;
 
 use std::path::PathBuf;
 

@@ -3,7 +3,7 @@
 use std::sync::{Mutex, mpsc};
 
 use toolbay_core::{
-    Actor, Agent, ApprovalError, BackendError, CallError, CallRequest, Caller, CancelToken,
+    Actor, Agent, ApprovalError, BackendError, CallError, CallRequest, Caller, CancelToken, Clock,
     DecidedBy, Decider, Outcome, RawReply, ReplyStatus, TrustZone,
 };
 
@@ -90,9 +90,12 @@ fn a_request_waits_for_its_time_and_is_then_denied_by_nobody() {
     let desk = Desk::of([(writer("write"), write.clone())]);
     let bo = user("bo", false);
     desk.pending(&bo, "write", "{}");
+    let stored = desk.store.newest();
     desk.clock.advance(Desk::WAIT - 1);
+    assert!(stored.is_waiting(desk.clock.now()));
     assert_eq!(desk.pending(&bo, "write", "{}"), "r1", "asking again gives it no more time");
     desk.clock.advance(1);
+    assert!(!stored.is_waiting(desk.clock.now()), "whatever a store has made of it");
     for error in [
         desk.approve(&admin()).unwrap_err(),
         desk.deny(&admin()).unwrap_err(),

@@ -128,8 +128,13 @@ fn a_promise_that_was_kept_when_it_ran_is_not_asked_for_again() {
 fn what_is_kept_of_a_reply_is_within_the_limits() {
     let limit = Limits::default().text_bytes;
     let blocks = r#"{"content":[{"type":"text","text":"one"}]}"#;
+    let large = format!(
+        r#"{{"content":[{{"type":"image","data":"{}","mimeType":"image/png"}}]}}"#,
+        "a".repeat(5 * 1024 * 1024)
+    );
     for (text, rest) in [
         ("short".to_owned(), String::new()),
+        ("short".to_owned(), large),
         ("short".to_owned(), blocks.to_owned()),
         ("x".repeat(10 * limit), String::new()),
         ("x".repeat(10 * limit), blocks.to_owned()),
@@ -143,5 +148,7 @@ fn what_is_kept_of_a_reply_is_within_the_limits() {
         };
         let [CallResult::Reply(kept)] = results.as_slice() else { panic!("{results:?}") };
         assert!(kept.text.len() <= limit, "{}", kept.text.len());
+        let rest = kept.rest.as_ref().map_or(0, |rest| rest.get().len());
+        assert!(rest < 5 * 1024 * 1024, "{rest}");
     }
 }

@@ -215,9 +215,10 @@ fn what_is_typed_in_goes_to_no_other_code_than_was_shown() {
     assert_eq!((old.invocations(), new.invocations()), (0, 0));
     assert_eq!(desk.records.decisions().len(), 0);
     // What is to be typed in now was the agent's before, whose value does not count any more.
-    let decided = desk.submit(&owner(), TYPED).unwrap();
-    assert_eq!(decided.results[0].1.as_ref().unwrap().model_text(), TYPED);
+    let typed = r#"{"code":"1234","note":"mine"}"#;
+    let decided = desk.submit(&owner(), typed).unwrap();
+    assert_eq!(decided.results[0].1.as_ref().unwrap().model_text(), typed);
     let again = desk.call(&user("bo", true), "ask", r#"{"note":"n","code":"evil"}"#).unwrap();
-    assert_eq!(again.model_text(), TYPED);
+    assert_eq!(again.model_text(), typed);
     assert_eq!((old.invocations(), new.invocations()), (0, 1));
 }

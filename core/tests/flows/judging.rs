@@ -154,6 +154,8 @@ fn without_a_known_history_a_rule_that_needs_one_refuses() {
         (Some(&known), true, None),
         (Some(&incomplete), true, Some("history_incomplete")),
         (None, true, Some("history_incomplete")),
+        // Who does not ask for it gets none.
+        (Some(&known), false, None),
         (Some(&incomplete), false, None),
         (None, false, None),
     ];

@@ -9,7 +9,7 @@ use toolbay_core::{
 
 use crate::{
     desk::{Desk, admin, owner, service, writer},
-    fixture::{Fake, offer, user},
+    fixture::{Fake, offer, reader, user},
 };
 
 fn lines(lines: &[&str]) -> Vec<String> {
@@ -198,6 +198,17 @@ fn a_digest_covers_all_that_is_decided_about() {
         assert_ne!(digest, base.1, "{at}");
         assert_eq!(key == base.0, same_key, "{at}");
     }
+}
+
+#[test]
+fn every_call_of_a_turn_is_shown() {
+    let (read, _) = shown(Shown::Lines(&["It reads."]));
+    let (write, _) = shown(Shown::Lines(&["It writes."]));
+    let desk = Desk::of([(reader("read"), read), (writer("write"), write)]);
+    desk.turn(&user("bo", false), &[("read", "{}"), ("write", "{}")]);
+    let calls = desk.store.newest().request.calls;
+    let previews: Vec<_> = calls.into_iter().map(|call| call.preview).collect();
+    assert_eq!(previews, [&["It reads."], &["It writes."]].map(|said| Preview::Lines(lines(said))));
 }
 
 #[test]
