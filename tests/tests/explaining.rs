@@ -308,3 +308,20 @@ fn an_explanation_says_what_a_call_waits_for_and_who_decides() {
     );
     assert!(home.printed(&["explain", "forms"]).contains("deciders            an administrator"));
 }
+
+#[test]
+fn others_that_claim_a_name_are_told() {
+    let home = home();
+    assert_eq!(explained(&home, &["greet"])["collisions"], json!([]));
+    // The same plugin under another id.
+    let library = fs::read(home.plugin(&format!("{GREETING}.so"))).unwrap();
+    let (id, other) = (br#""id":"greeting""#, br#""id":"welcomes""#);
+    let at = library.windows(id.len()).position(|bytes| bytes == id).unwrap();
+    let twin = [&library[..at], other, &library[at + other.len()..]].concat();
+    fs::write(home.plugin("twin.so"), twin).unwrap();
+    home.printed(&["refresh"]);
+    let collision = "provider welcomes has a tool of this name, too, which is left out";
+    assert_eq!(explained(&home, &["greet"])["collisions"], json!([collision]));
+    assert!(home.printed(&["explain", "greet"]).contains(collision));
+    assert!(home.printed(&["tool", "list"]).contains("name taken"));
+}

@@ -4,7 +4,10 @@
 use std::{
     fs,
     io::{BufRead, BufReader, Read, Write},
-    process::{Child, ChildStdin, ChildStdout},
+    process::{Child, ChildStdin},
+    sync::mpsc::{Receiver, channel},
+    thread,
+    time::Duration,
 };
 
 use serde_json::{Value, json};
@@ -26,11 +29,14 @@ fn home() -> Home {
     home
 }
 
-/// A client of a running server.
+/// Far more than any answer takes: a server that says nothing fails its test instead of holding it up.
+const SILENCE: Duration = Duration::from_secs(60);
+
+/// A client of a running server, which is killed where its test fails.
 struct Session {
     server: Child,
-    to: ChildStdin,
-    from: BufReader<ChildStdout>,
+    to: Option<ChildStdin>,
+    from: Receiver<String>,
     /// What the server has told without being asked, since it was last looked at.
     told: Vec<Value>,
 }
@@ -38,8 +44,10 @@ struct Session {
 impl Session {
     fn begin(home: &Home, words: &[&str]) -> Self {
         let mut server = home.start(&[&["serve", "--stdio"], words].concat());
-        let to = server.stdin.take().unwrap();
-        let from = BufReader::new(server.stdout.take().unwrap());
+        let to = server.stdin.take();
+        let lines = BufReader::new(server.stdout.take().unwrap()).lines();
+        let (line, from) = channel();
+        thread::spawn(move || lines.map_while(Result::ok).try_for_each(|said| line.send(said)));
         let mut session = Self { server, to, from, told: Vec::new() };
         let params = json!({
             "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": { "name": "test", "version": "1" },
@@ -50,13 +58,11 @@ impl Session {
     }
 
     fn send(&mut self, message: &Value) {
-        writeln!(self.to, "{message}").unwrap();
+        writeln!(self.to.as_ref().unwrap(), "{message}").unwrap();
     }
 
     fn receive(&mut self) -> Value {
-        let mut line = String::new();
-        self.from.read_line(&mut line).unwrap();
-        serde_json::from_str(&line).unwrap()
+        serde_json::from_str(&self.from.recv_timeout(SILENCE).unwrap()).unwrap()
     }
 
     fn ask(&mut self, method: &str, params: Value) -> Value {
@@ -94,13 +100,19 @@ impl Session {
     }
 
     /// Ends the session, and returns what the server said in its log.
-    fn end(self) -> String {
-        let Self { mut server, to, from, .. } = self;
-        drop((to, from));
+    fn end(mut self) -> String {
+        self.to = None;
         let mut log = String::new();
-        server.stderr.take().unwrap().read_to_string(&mut log).unwrap();
-        assert!(server.wait().unwrap().success(), "{log}");
+        self.server.stderr.take().unwrap().read_to_string(&mut log).unwrap();
+        assert!(self.server.wait().unwrap().success(), "{log}");
         log
+    }
+}
+
+impl Drop for Session {
+    fn drop(&mut self) {
+        let _ = self.server.kill();
+        let _ = self.server.wait();
     }
 }
 
