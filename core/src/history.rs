@@ -27,9 +27,12 @@ pub struct PastCall {
 /// assert_eq!(RunHistory::incomplete().calls(), None);
 /// ```
 #[derive(Debug)]
-pub struct RunHistory(Option<Mutex<Vec<PastCall>>>);
+pub struct RunHistory(Mutex<Option<Vec<PastCall>>>);
 
 impl RunHistory {
+    /// The most calls that are kept. A run that makes more has a history that is incomplete.
+    pub const MAX_CALLS: usize = 1_000;
+
     /// The history of a run that begins.
     pub fn new() -> Self {
         Self::of(Vec::new())
@@ -37,29 +40,49 @@ impl RunHistory {
 
     /// The history of a run that goes on after these calls.
     pub fn of(calls: Vec<PastCall>) -> Self {
-        Self(Some(Mutex::new(calls)))
+        Self(Mutex::new(Some(calls).filter(|calls| calls.len() <= Self::MAX_CALLS)))
     }
 
     /// The history of a run of which some calls are not known.
     pub fn incomplete() -> Self {
-        Self(None)
+        Self(Mutex::new(None))
     }
 
     /// The calls, where all of them are known.
     pub fn calls(&self) -> Option<Vec<PastCall>> {
-        let calls = self.0.as_ref()?.lock().unwrap_or_else(PoisonError::into_inner);
-        Some(calls.clone())
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     pub(crate) fn add(&self, call: PastCall) {
-        if let Some(calls) = &self.0 {
-            calls.lock().unwrap_or_else(PoisonError::into_inner).push(call);
-        }
+        let mut calls = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        *calls = calls.take().filter(|calls| calls.len() < Self::MAX_CALLS).map(|mut calls| {
+            calls.push(call);
+            calls
+        });
     }
 }
 
 impl Default for RunHistory {
     fn default() -> Self {
         Self::new()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_history_that_grows_too_long_is_incomplete_for_good() {
+        let call = || PastCall { tool: "t".parse().unwrap(), outcome: Outcome::Ok, target: None };
+        let history = RunHistory::new();
+        for _ in 0..RunHistory::MAX_CALLS {
+            history.add(call());
+        }
+        assert_eq!(history.calls().map(|calls| calls.len()), Some(RunHistory::MAX_CALLS));
+        history.add(call());
+        assert_eq!(history.calls(), None);
+        history.add(call());
+        assert_eq!(history.calls(), None);
     }
 }

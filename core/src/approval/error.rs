@@ -144,7 +144,7 @@ pub enum ApprovalError {
     ///
     /// Resolution: look at the request again, and decide about that.
     #[error(
-        "request {id} is not the one that was shown: expected digest {expected}, found {found:?}"
+        "request {id} is not what digest {found:?} stands for: expected the digest of what waits now"
     )]
     Stale {
         /// The id.
