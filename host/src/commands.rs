@@ -17,6 +17,7 @@ mod reply;
 mod row;
 mod serve;
 mod simulate;
+mod switched;
 mod switches;
 mod time;
 mod tool;
@@ -38,7 +39,8 @@ use crate::{
     cli::{Cli, Command},
     commands::{
         approvals::RequestIdError, audit::AuditError, call::InterruptError, failure::Failure,
-        inspect::InspectError, unknown::UnknownTool,
+        group::GroupRow, inspect::InspectError, provider::ProviderRow, switched::switched,
+        unknown::UnknownTool,
     },
     config::{self, ConfigError, DEFAULT_PLUGIN_DIRECTORY, HostConfig, People},
     exit::Exit,
@@ -220,8 +222,8 @@ fn execute(cli: Cli, input: File, mut output: Output) -> Result<Exit, CommandErr
         Command::Call(args) => call::call(args, setup()?, input, out),
         Command::Serve(args) => return serve::serve(&args, setup()?, input, output),
         Command::Tool(args) => tool::tool(&args, setup()?, out),
-        Command::Group(args) => group::group(&args, setup()?, out),
-        Command::Provider(args) => provider::provider(&args, setup()?, out),
+        Command::Group(args) => switched::<GroupRow>(&args, setup()?, out),
+        Command::Provider(args) => switched::<ProviderRow>(&args, setup()?, out),
         Command::Agent(args) => agent::agent(args, setup()?, out),
         Command::Approvals(args) => approvals::approvals(args, setup()?, input, out),
         Command::Simulate(args) => simulate::simulate(args, setup()?, input, out),

@@ -1,85 +1,67 @@
 //! `toolbay group`: what administrators decide about groups of tools.
 
 use serde::Serialize;
-use toolbay_loader::{GroupState, Switch, ToolName};
+use toolbay_loader::{AccessError, Actor, GroupState, Switch, Toolbay};
 
 use crate::{
-    caller::administrator,
-    cli::{SwitchAction, SwitchArgs},
-    commands::{CommandError, Opened, Setup, row::listed},
-    exit::Exit,
-    output::{Output, Table},
+    commands::{row::listed, switched::Switched},
+    output::Table,
 };
 
 #[derive(Serialize)]
-struct ListJson<'a> {
-    groups: Vec<GroupRow<'a>>,
-}
-
-#[derive(Serialize)]
-struct GroupRow<'a> {
-    name: &'a str,
+pub(super) struct GroupRow {
+    name: String,
     enabled: bool,
     /// Whether somebody decided that.
     overridden: bool,
-    tools: Vec<&'a str>,
+    tools: Vec<String>,
 }
 
-impl<'a> From<&'a GroupState> for GroupRow<'a> {
-    fn from(group: &'a GroupState) -> Self {
+impl From<GroupState> for GroupRow {
+    fn from(group: GroupState) -> Self {
         Self {
-            name: group.name.as_str(),
+            name: group.name.to_string(),
             enabled: group.enabled,
             overridden: group.overridden,
-            tools: group.tools.iter().map(ToolName::as_str).collect(),
+            tools: group.tools.iter().map(ToString::to_string).collect(),
         }
     }
 }
 
-pub(super) fn group(
-    args: &SwitchArgs,
-    setup: Setup,
-    output: &mut Output,
-) -> Result<Exit, CommandError> {
-    let Opened { toolbay, people, .. } = setup.open()?;
-    let by = administrator(args.by.user.as_ref(), &people)?;
-    let decided = match &args.action {
-        SwitchAction::List => {
-            list(&toolbay.groups(), args.by.json, output)?;
-            return Ok(Exit::Done);
+impl GroupRow {
+    fn state(&self) -> &'static str {
+        match (self.enabled, self.overridden) {
+            (true, false) => "on by default",
+            (true, true) => "switched on",
+            (false, _) => "switched off",
         }
-        SwitchAction::Show { name } => toolbay.group(name)?,
-        SwitchAction::Enable { name } => toolbay.switch_group(name, Switch::On, &by)?,
-        SwitchAction::Disable { name } => toolbay.switch_group(name, Switch::Off, &by)?,
-        SwitchAction::Reset { name } => toolbay.switch_group(name, Switch::Reset, &by)?,
-    };
-    let row = GroupRow::from(&decided);
-    match args.by.json {
-        true => output.json(&row)?,
-        false => output.text(&format!("{}: {}; {}", row.name, state(&row), listed(&row.tools)))?,
     }
-    Ok(Exit::Done)
 }
 
-fn list(groups: &[GroupState], json: bool, output: &mut Output) -> Result<(), CommandError> {
-    let groups: Vec<GroupRow<'_>> = groups.iter().map(GroupRow::from).collect();
-    if json {
-        return Ok(output.json(&ListJson { groups })?);
-    }
-    if groups.is_empty() {
-        return Ok(());
-    }
-    let mut table = Table::new(["GROUP", "STATE", "TOOLS"]);
-    for row in &groups {
-        table.row([row.name, state(row), &listed(&row.tools)]);
-    }
-    Ok(output.table(table)?)
-}
+impl Switched for GroupRow {
+    const LIST: &'static str = "groups";
 
-fn state(row: &GroupRow<'_>) -> &'static str {
-    match (row.enabled, row.overridden) {
-        (true, false) => "on by default",
-        (true, true) => "switched on",
-        (false, _) => "switched off",
+    fn all(toolbay: &Toolbay) -> Vec<Self> {
+        toolbay.groups().into_iter().map(Self::from).collect()
+    }
+
+    fn one(toolbay: &Toolbay, name: &str) -> Result<Self, AccessError> {
+        toolbay.group(name).map(Self::from)
+    }
+
+    fn switch(toolbay: &Toolbay, name: &str, to: Switch, by: &Actor) -> Result<Self, AccessError> {
+        toolbay.switch_group(name, to, by).map(Self::from)
+    }
+
+    fn table() -> Table {
+        Table::new(["GROUP", "STATE", "TOOLS"])
+    }
+
+    fn add_to(&self, table: &mut Table) {
+        table.row([&self.name, self.state(), &listed(&self.tools)]);
+    }
+
+    fn line(&self) -> String {
+        format!("{}: {}; {}", self.name, self.state(), listed(&self.tools))
     }
 }
