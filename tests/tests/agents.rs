@@ -114,6 +114,17 @@ fn an_agent_is_made_changed_shown_and_removed() {
 }
 
 #[test]
+fn the_default_agent_is_there_again_when_it_is_removed_and_that_is_said() {
+    let home = home("");
+    home.printed(&["agent", "create", "default", "--groups", "code"]);
+    home.run(&["call", "greet", "--agent", "default"]).with(3);
+    let deleted = home.run(&["agent", "delete", "default"]).with(0);
+    assert_eq!(deleted.output, "agent default is again as nobody has made it\n");
+    assert!(deleted.errors.contains("every enabled tool from now on"), "{}", deleted.errors);
+    home.run(&["call", "greet", "--agent", "default"]).with(0);
+}
+
+#[test]
 fn a_skill_without_a_list_restricts_nothing_and_an_empty_one_everything() {
     let home = home("");
     home.printed(&["agent", "create", "helper", "--skill", "silent"]);

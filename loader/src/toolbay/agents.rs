@@ -133,7 +133,8 @@ impl Toolbay {
         })
     }
 
-    /// Removes an agent. Who works as it can use nothing from then on, and its requests for approval can only be denied.
+    /// Removes an agent. Who works as it can use nothing from then on, and its requests for approval can only be denied. The
+    /// [default](Self::DEFAULT_AGENT) one is there all the same, with what a new agent has: every enabled tool.
     ///
     /// # Errors
     ///
