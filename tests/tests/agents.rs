@@ -313,9 +313,15 @@ fn a_change_of_a_shared_agent_waits_for_a_second_administrator() {
     assert_eq!((&json["change"], &json["pending"]["by"]), (&json!("pending"), &json!("user:ada")));
     assert_eq!(json["every_enabled_tool"], true);
     assert_eq!(offered(&home, &["helper"]), before, "the other one stays in force");
-    assert_eq!(offered(&home, &["helper", "--pending"]), ["greet"]);
+    let trial = ["helper", "--pending", "--as", "ada"];
+    assert_eq!(offered(&home, &trial), ["greet"]);
+    // Nobody else works with what nobody has reviewed.
+    for others in [&["--as", "bo"][..], &[]] {
+        let words = [&["list", "--agent", "helper", "--pending"], others].concat();
+        assert_eq!(refused(&home, &words), "not_admin", "{others:?}");
+    }
     home.printed(&["agent", "loadout", "helper", "--add", "echo", "--as", "ada"]);
-    assert_eq!(offered(&home, &["helper", "--pending"]), ["echo", "greet"]);
+    assert_eq!(offered(&home, &trial), ["echo", "greet"]);
 
     let own = refused(&home, &["agent", "loadout", "helper", "--approve", "--as", "ada"]);
     assert_eq!(own, "own_proposal");
