@@ -1,5 +1,6 @@
 //! From the text of the arguments to a call that a tool can rely on.
 
+mod unique;
 mod violation;
 
 use std::{
@@ -14,7 +15,7 @@ use serde_json::{Map, Value, value::RawValue};
 use thiserror::Error;
 
 pub use self::violation::Violation;
-use self::violation::violations;
+use self::{unique::Unique, violation::violations};
 use crate::{
     caller::Caller,
     definition::ToolDefinition,
@@ -54,6 +55,18 @@ pub enum ArgumentsError {
         column: usize,
         /// What the parser says.
         source: serde_json::Error,
+    },
+    /// They have one name twice, and each reader of them could take another of the two.
+    ///
+    /// Resolution: give each argument once.
+    #[error(
+        "the arguments have a name twice: expected each once in its object, found a second one at line {line} column {column}"
+    )]
+    Twice {
+        /// The line, counted from 1.
+        line: usize,
+        /// The column, counted from 1.
+        column: usize,
     },
     /// They are JSON, but no object.
     ///
@@ -210,10 +223,12 @@ fn parse(text: &str, limit: usize) -> Result<Map<String, Value>, ArgumentsError>
     if text.len() > limit {
         return Err(ArgumentsError::TooLarge { limit, found: text.len() });
     }
-    let value = serde_json::from_str(or_none(text)).map_err(|source| ArgumentsError::NotJson {
-        line: source.line(),
-        column: source.column(),
-        source,
+    let Unique(value) = serde_json::from_str(or_none(text)).map_err(|source| {
+        let (line, column) = (source.line(), source.column());
+        match source.is_data() {
+            true => ArgumentsError::Twice { line, column },
+            false => ArgumentsError::NotJson { line, column, source },
+        }
     })?;
     match value {
         Value::Object(members) => Ok(members),

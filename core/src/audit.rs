@@ -272,7 +272,7 @@ pub struct AuditRecord<'a> {
     pub observed_only: bool,
     /// The request for approval that it belongs to.
     pub approval: Option<&'a ApprovalId>,
-    /// The arguments, as requested.
+    /// The arguments, as requested; without what a person has typed in.
     pub arguments: &'a str,
     /// The reply, where there was one.
     pub reply: Option<&'a Reply>,
@@ -282,7 +282,7 @@ pub struct AuditRecord<'a> {
     pub started: Duration,
     /// How long it took.
     pub duration: Duration,
-    /// The bytes of the arguments, as requested.
+    /// The bytes of these arguments.
     pub argument_bytes: usize,
     /// The bytes that the tool's code returned, before anything was cut.
     pub reply_bytes: usize,
@@ -297,6 +297,7 @@ pub(crate) struct AuditScope<'a> {
     sink: &'a dyn AuditSink,
     clock: &'a dyn Clock,
     request: &'a CallRequest<'a>,
+    arguments: &'a str,
     generation: u64,
     started: Duration,
     entry: Option<&'a Entry>,
@@ -323,6 +324,7 @@ impl<'a> AuditScope<'a> {
             sink,
             clock,
             request,
+            arguments: request.arguments(),
             generation,
             started: clock.now(),
             entry: None,
@@ -352,9 +354,10 @@ impl<'a> AuditScope<'a> {
         self.observed_only = reason.is_some();
     }
 
-    /// The call belongs to this request.
-    pub(crate) fn approved(&mut self, id: &ApprovalId) {
+    /// The call belongs to this request, with these arguments of whoever asked: what a person has typed in since then is in no record.
+    pub(crate) fn approved(&mut self, id: &ApprovalId, arguments: &'a str) {
         self.approval = Some(id.clone());
+        self.arguments = arguments;
     }
 
     pub(crate) fn returned(&mut self, bytes: usize) {
@@ -407,12 +410,12 @@ impl<'a> AuditScope<'a> {
             reason: self.reason,
             observed_only: self.observed_only,
             approval: self.approval.as_ref(),
-            arguments: self.request.arguments(),
+            arguments: self.arguments,
             reply,
             code: self.code,
             started: self.started,
             duration: self.clock.now().saturating_sub(self.started),
-            argument_bytes: self.request.arguments().len(),
+            argument_bytes: self.arguments.len(),
             reply_bytes: self.reply_bytes,
             generation: self.generation,
         });

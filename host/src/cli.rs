@@ -91,7 +91,7 @@ pub(crate) struct CallerArgs {
     /// The user to call as, or service:NAME; otherwise the call is anonymous
     #[arg(long = "as", value_name = "USER")]
     pub(crate) user: Option<Named>,
-    /// Work with the agent's loadout that waits for a review, where one does
+    /// Work with the agent's loadout that waits for a review, where one does; for administrators
     #[arg(long, requires = "agent")]
     pub(crate) pending: bool,
 }
@@ -181,7 +181,7 @@ pub(crate) struct ServeArgs {
     /// The user to call as, or service:NAME; otherwise the calls are anonymous
     #[arg(long = "as", value_name = "USER")]
     pub(crate) user: Option<Named>,
-    /// Work with the agent's loadout that waits for a review, where one does
+    /// Work with the agent's loadout that waits for a review, where one does; for administrators
     #[arg(long)]
     pub(crate) pending: bool,
 }

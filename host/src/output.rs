@@ -105,11 +105,14 @@ impl Output {
     }
 }
 
-/// The text with its control characters escaped, except for line feeds and tabs, and with those that turn the direction of writing:
-/// a person would decide about another text than the one that is there.
+/// The text with its control characters escaped, except for line feeds and tabs, and with those that turn the direction of writing, end
+/// a line or can't be seen at all: a person would decide about another text than the one that is there. Joiners stay, which scripts and
+/// emoji need.
 pub(crate) fn visible(text: &str) -> Cow<'_, str> {
     let hidden = |character: char| {
-        character.is_control() && !matches!(character, '\n' | '\t') || turns(character)
+        character.is_control() && !matches!(character, '\n' | '\t')
+            || turns(character)
+            || is_unseen(character)
     };
     if !text.contains(hidden) {
         return Cow::Borrowed(text);
@@ -126,7 +129,27 @@ pub(crate) fn visible(text: &str) -> Cow<'_, str> {
 }
 
 fn turns(character: char) -> bool {
-    matches!(character, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+    matches!(
+        character,
+        '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}'
+    )
+}
+
+fn is_unseen(character: char) -> bool {
+    matches!(
+        character,
+        '\u{ad}'
+            | '\u{115f}'
+            | '\u{1160}'
+            | '\u{180e}'
+            | '\u{200b}'
+            | '\u{2028}'
+            | '\u{2029}'
+            | '\u{2060}'..='\u{2064}'
+            | '\u{3164}'
+            | '\u{feff}'
+            | '\u{e0000}'..='\u{e007f}'
+    )
 }
 
 /// A number with separators, such as `1,234,567`.
@@ -153,7 +176,14 @@ mod tests {
             ("\u{1b}[31mred", "\\u{1b}[31mred"),
             ("over\rwritten", "over\\rwritten"),
             ("a\u{202e}txt.exe", "a\\u{202e}txt.exe"),
+            ("a\u{61c}b", "a\\u{61c}b"),
             ("\u{5d0}\u{5d1}", "\u{5d0}\u{5d1}"),
+            ("note\u{200b}", "note\\u{200b}"),
+            ("a\u{2028}b\u{e0061}", "a\\u{2028}b\\u{e0061}"),
+            (
+                "\u{1f469}\u{200d}\u{1f4bb} \u{2764}\u{fe0f}",
+                "\u{1f469}\u{200d}\u{1f4bb} \u{2764}\u{fe0f}",
+            ),
         ];
         for (text, expected) in cases {
             assert_eq!(visible(text), expected);

@@ -12,7 +12,7 @@ pub enum AccessError {
     /// Whoever wants it is no administrator.
     ///
     /// Resolution: ask one.
-    #[error("{actor} may not decide that: expected an administrator")]
+    #[error("{actor} may not do that: expected an administrator")]
     NotAdmin {
         /// Who wanted it.
         actor: String,

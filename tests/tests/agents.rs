@@ -114,6 +114,17 @@ fn an_agent_is_made_changed_shown_and_removed() {
 }
 
 #[test]
+fn the_default_agent_is_there_again_when_it_is_removed_and_that_is_said() {
+    let home = home("");
+    home.printed(&["agent", "create", "default", "--groups", "code"]);
+    home.run(&["call", "greet", "--agent", "default"]).with(3);
+    let deleted = home.run(&["agent", "delete", "default"]).with(0);
+    assert_eq!(deleted.output, "agent default is again as nobody has made it\n");
+    assert!(deleted.errors.contains("every enabled tool from now on"), "{}", deleted.errors);
+    home.run(&["call", "greet", "--agent", "default"]).with(0);
+}
+
+#[test]
 fn a_skill_without_a_list_restricts_nothing_and_an_empty_one_everything() {
     let home = home("");
     home.printed(&["agent", "create", "helper", "--skill", "silent"]);
@@ -302,9 +313,15 @@ fn a_change_of_a_shared_agent_waits_for_a_second_administrator() {
     assert_eq!((&json["change"], &json["pending"]["by"]), (&json!("pending"), &json!("user:ada")));
     assert_eq!(json["every_enabled_tool"], true);
     assert_eq!(offered(&home, &["helper"]), before, "the other one stays in force");
-    assert_eq!(offered(&home, &["helper", "--pending"]), ["greet"]);
+    let trial = ["helper", "--pending", "--as", "ada"];
+    assert_eq!(offered(&home, &trial), ["greet"]);
+    // Nobody else works with what nobody has reviewed.
+    for others in [&["--as", "bo"][..], &[]] {
+        let words = [&["list", "--agent", "helper", "--pending"], others].concat();
+        assert_eq!(refused(&home, &words), "not_admin", "{others:?}");
+    }
     home.printed(&["agent", "loadout", "helper", "--add", "echo", "--as", "ada"]);
-    assert_eq!(offered(&home, &["helper", "--pending"]), ["echo", "greet"]);
+    assert_eq!(offered(&home, &trial), ["echo", "greet"]);
 
     let own = refused(&home, &["agent", "loadout", "helper", "--approve", "--as", "ada"]);
     assert_eq!(own, "own_proposal");

@@ -21,6 +21,7 @@ fn opening_lists_the_tools_without_opening_a_library() {
         .unwrap();
     assert!(status.status.success(), "{}", String::from_utf8_lossy(&status.stderr));
 
+    // Edge case 2.
     let toolbay = home.open();
     let names: Vec<_> = toolbay
         .tools(&nobody())

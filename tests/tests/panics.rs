@@ -56,6 +56,12 @@ fn a_panic_while_a_provider_is_made_or_listed_is_a_rejection_of_that_provider() 
         let [rejection] = &report.rejections[..] else { panic!("{:?}", report.rejections) };
         assert_eq!((rejection.reason.stage, rejection.reason.code), (stage, "panicked"));
         assert!(rejection.reason.found.contains("a misfortune as configured"), "{rejection}");
+        // Edge case 3: nobody asks it again before another refresh.
+        let providers = toolbay.providers();
+        assert_eq!(providers.iter().map(|one| one.id.as_str()).collect::<Vec<_>>(), ["greeting"]);
+        let misbehave = call(&toolbay, "misbehave", &json!({ "mode": "well" }));
+        assert!(matches!(misbehave, Err(CallError::NotRegistered { .. })), "{misbehave:?}");
+        assert!(!toolbay.reload().unwrap());
         assert_eq!(call(&toolbay, "greet", &json!({})).unwrap().model_text(), "Hello.");
     }
     both().configured("misbehaving", json!({ "panic_in": "nothing" })).refreshed();

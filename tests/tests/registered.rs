@@ -15,6 +15,7 @@ fn only_declared_tools_with_schemas_that_compile_are_registered() {
     let codes: Vec<_> = report.rejections.iter().map(|one| one.reason.code).collect();
     assert_eq!(codes, ["bad_schema", "undeclared_tool"]);
     let tools: Vec<_> = report.providers[0].tools.iter().map(|tool| tool.as_str()).collect();
+    // Edge case 1, as far as a list that comes as a whole can have bad tools in it.
     assert_eq!(tools, ["misbehave"], "the others are not affected");
     assert_eq!(
         call(&toolbay, "misbehave", &json!({ "mode": "well" })).unwrap().model_text(),

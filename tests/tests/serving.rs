@@ -271,7 +271,7 @@ fn a_loadout_that_waits_for_a_review_is_tried_out() {
     let home = home();
     home.printed(&["agent", "create", "helper", "--visibility", "shared"]);
     home.printed(&["agent", "loadout", "helper", "--set", "greet", "--as", "ada"]);
-    let mut trial = Session::begin(&home, &["--agent", "helper", "--pending"]);
+    let mut trial = Session::begin(&home, &["--agent", "helper", "--pending", "--as", "ada"]);
     let mut others = Session::begin(&home, &["--agent", "helper"]);
     assert_eq!(trial.tools(), ["greet"]);
     assert!(others.tools().len() > 1);

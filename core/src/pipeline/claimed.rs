@@ -5,7 +5,7 @@ use serde_json::value::RawValue;
 use crate::{
     approval::{ApprovalError, CallResult, Claim, Decider, Settled, StoredReply, StoredRequest},
     arguments::ValidCall,
-    audit::{AuditError, DecisionKind, DecisionRecord},
+    audit::{AuditError, AuditScope, DecisionKind, DecisionRecord},
     backend::RawReply,
     error::CallError,
     name::ApprovalId,
@@ -87,7 +87,12 @@ impl Pipeline {
         let mut kept = Vec::new();
         let approved = kind == DecisionKind::Approve;
         for ((pending, request), call) in stored.request.calls.iter().zip(requests).zip(calls) {
-            let (result, keep) = self.run_approved(id, request, call, approved, registry);
+            let mut audit = self.open(request, registry);
+            audit.approved(id, &pending.arguments);
+            if let Some(entry) = registry.get(request.tool()) {
+                audit.found(entry);
+            }
+            let (result, keep) = self.run_approved(id, call, approved, audit);
             kept.push(keep);
             decided.results.push((pending.tool.clone(), result));
         }
@@ -96,19 +101,13 @@ impl Pipeline {
         Ok(decided)
     }
 
-    fn run_approved<'a>(
-        &'a self,
+    fn run_approved(
+        &self,
         id: &ApprovalId,
-        request: &'a CallRequest<'a>,
-        call: Result<Admitted<'a>, CallError>,
+        call: Result<Admitted<'_>, CallError>,
         approved: bool,
-        registry: &'a Registry,
+        mut audit: AuditScope<'_>,
     ) -> (Result<Reply, CallError>, CallResult) {
-        let mut audit = self.open(request, registry);
-        audit.approved(id);
-        if let Some(entry) = registry.get(request.tool()) {
-            audit.found(entry);
-        }
         if let Ok(call) = &call {
             audit.observed(call.authorized().observed());
         }

@@ -48,6 +48,18 @@ fn refusal(schema: &str, arguments: &str) -> String {
 }
 
 #[test]
+fn a_name_that_is_there_twice_is_refused_and_told() {
+    // What is checked is the last one, and a tool may take the first.
+    let twice = [r#"{"count":"x","count":1}"#, r#"{"filter":{"mode":1,"mode":2}}"#];
+    for arguments in twice {
+        let told = refusal(SCHEMA, arguments);
+        assert!(told.contains("have a name twice") && told.contains("line 1 column"), "{told}");
+    }
+    let bench = Bench::of(with_schema("t", SCHEMA), Fake::echo());
+    bench.call("t", r#"{"count":1,"filter":{"mode":{"count":1}}}"#).unwrap();
+}
+
+#[test]
 fn each_violation_names_the_argument_what_was_expected_and_what_was_found() {
     let cases = [
         (r#"{"language":"fr"}"#, r#"argument "language": expected one of "en", "de", found "fr""#),

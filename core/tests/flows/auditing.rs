@@ -35,6 +35,7 @@ fn a_record_says_who_called_what_and_how_it_went() {
             // The clock moves one second at each reading: it was read twice.
             duration: Duration::from_secs(1),
             bytes: (7, 4),
+            arguments: "{\"a\":1}".to_owned(),
             generation: 7,
         }
     );

@@ -151,6 +151,7 @@ pub(crate) struct Recorded {
     pub(crate) started: Duration,
     pub(crate) duration: Duration,
     pub(crate) bytes: (usize, usize),
+    pub(crate) arguments: String,
     pub(crate) generation: u64,
 }
 
@@ -210,6 +211,7 @@ impl AuditSink for Records {
             started: record.started,
             duration: record.duration,
             bytes: (record.argument_bytes, record.reply_bytes),
+            arguments: record.arguments.to_owned(),
             generation: record.generation,
         });
     }

@@ -1,7 +1,8 @@
 //! Calls for which a person types something in: neither side smuggles anything past the other.
 
 use toolbay_core::{
-    Access, Actor, ApprovalError, CallError, Decider, DefinitionParts, Need, SimulationVerdict,
+    Access, Actor, ApprovalError, CallError, Decider, DefinitionParts, Need, Outcome,
+    SimulationVerdict,
 };
 
 use crate::{
@@ -68,6 +69,17 @@ fn an_input_that_does_not_fit_is_refused_before_the_request_is_touched() {
     desk.store.break_at(None);
     desk.submit(&owner(), TYPED).unwrap();
     assert_eq!(backend.invocations(), 1);
+}
+
+#[test]
+fn what_a_person_types_in_is_in_no_record() {
+    let (desk, backend) = waiting(vec![]);
+    desk.submit(&owner(), TYPED).unwrap();
+    assert_eq!(backend.invocations(), 1);
+    let ran = desk.records.calls().pop().unwrap();
+    assert_eq!((ran.outcome, ran.approval.as_deref()), (Outcome::Ok, Some("r1")));
+    // What the agent gave is, and the tool got both.
+    assert_eq!((ran.arguments.as_str(), ran.bytes.0), (r#"{"note":"n"}"#, 12));
 }
 
 #[test]

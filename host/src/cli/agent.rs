@@ -38,7 +38,7 @@ pub(crate) enum AgentAction {
     /// Change what is named of an agent; everything else stays
     #[command(group = ArgGroup::new("what").required(true).multiple(true).args(SettingsArgs::NAMES))]
     Set(SettingsArgs),
-    /// Remove an agent: who works as it can use nothing from then on
+    /// Remove an agent: who works as it can use nothing from then on; `default` has every enabled tool again
     Delete {
         /// The name of the agent
         name: AgentName,

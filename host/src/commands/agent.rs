@@ -74,7 +74,14 @@ fn delete(
     toolbay.delete_agent(name, by)?;
     match json {
         true => output.json(&DeletedJson { deleted: name.as_str() })?,
+        false if name.as_str() == Toolbay::DEFAULT_AGENT => {
+            output.text(&format!("agent {name} is again as nobody has made it"))?
+        }
         false => output.text(&format!("agent {name} is no more"))?,
+    }
+    if name.as_str() == Toolbay::DEFAULT_AGENT {
+        report::note("whoever works that names no agent has every enabled tool from now on");
+        return Ok(Exit::Done);
     }
     let (requests, _) = toolbay.approvals();
     let waits = requests.iter().filter(|stored| {

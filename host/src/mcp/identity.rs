@@ -20,7 +20,7 @@ impl Identity {
     ///
     /// # Errors
     ///
-    /// [`AccessError::Unknown`] where there is no such agent.
+    /// [`AccessError`] where there is no such agent, or where its loadout that waits for a review is not for this actor.
     pub fn caller(&self, toolbay: &Toolbay) -> Result<Caller, AccessError> {
         toolbay.caller(self.actor.clone(), self.agent.as_ref(), self.loadout)
     }

@@ -3,7 +3,7 @@
 //! A busy host writes a great many of them, so the fixed parts are copied as they are, and the texts, nearly all of which are names,
 //! go without a serializer.
 
-use std::time::Duration;
+use std::{borrow::Cow, time::Duration};
 
 use jiff::Timestamp;
 use serde::Serialize;
@@ -79,7 +79,12 @@ impl Encoder {
         }
         members([("code", line.code), ("approval", line.approval)], out);
         if let Some(Target { written, kind, id }) = line.target.filter(|_| measured) {
-            let texts = [("written", written.as_str()), ("target_type", kind), ("target", id)];
+            // It may be an address, and have a key in it.
+            let id = match self.privacy {
+                Privacy::Full => Cow::Borrowed(id),
+                _ => redact_text(id),
+            };
+            let texts = [("written", written.as_str()), ("target_type", kind), ("target", &*id)];
             members(texts.map(|(key, text)| (key, Some(text))), out);
         }
         if measured {

@@ -145,7 +145,11 @@ impl Toolbay {
             return Err(AccessError::ApprovalAndInput { tool });
         }
         let kind = if required { DecisionKind::Enable } else { DecisionKind::Disable };
+        let entry = view.registry.get(tool.as_str()).cloned();
         self.decide(by, kind, tool.as_str(), "approval", |contents| {
+            for alias in entry.iter().flat_map(|entry| entry.names().skip(1)) {
+                contents.access.approvals.remove(alias);
+            }
             match required {
                 true => contents.access.approvals.insert(tool.clone()),
                 false => contents.access.approvals.remove(&tool),

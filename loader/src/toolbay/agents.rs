@@ -16,7 +16,7 @@ pub enum Loadout {
     /// The one in force.
     #[default]
     InForce,
-    /// The one that waits for a review, where one does.
+    /// The one that waits for a review, where one does: for administrators, who review it.
     UnderReview,
 }
 
@@ -61,13 +61,17 @@ impl Toolbay {
     ///
     /// # Errors
     ///
-    /// [`AccessError::Unknown`] where nobody has made the agent.
+    /// [`AccessError::Unknown`] where nobody has made the agent, [`AccessError::NotAdmin`] where somebody else than an administrator
+    /// would work with what nobody has reviewed.
     pub fn caller(
         &self,
         actor: Actor,
         agent: Option<&AgentName>,
         loadout: Loadout,
     ) -> Result<Caller, AccessError> {
+        if loadout == Loadout::UnderReview && !actor.is_admin() {
+            return Err(AccessError::NotAdmin { actor: actor.to_string() });
+        }
         let caller = Caller::new(actor);
         let Some(name) = agent else { return Ok(caller) };
         Ok(caller.with_agent(self.working_as(name, loadout)?))
@@ -133,7 +137,8 @@ impl Toolbay {
         })
     }
 
-    /// Removes an agent. Who works as it can use nothing from then on, and its requests for approval can only be denied.
+    /// Removes an agent. Who works as it can use nothing from then on, and its requests for approval can only be denied. The
+    /// [default](Self::DEFAULT_AGENT) one is there all the same, with what a new agent has: every enabled tool.
     ///
     /// # Errors
     ///

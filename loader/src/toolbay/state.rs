@@ -154,6 +154,8 @@ impl Toolbay {
         };
         let updated = self.access.update(|contents| {
             let changed = change(contents)?;
+            // Whatever it is that switches a tool on, also a group or a provider: from then on it can't change unseen.
+            pin_new(&self.registry().with_access(&contents.access), &mut contents.access);
             self.audit.decide(&record(None))?;
             Ok::<_, AccessError>(changed)
         });
@@ -185,19 +187,23 @@ pub(super) struct Pinned {
     pub(super) changed: Vec<ChangedTool>,
 }
 
+/// Pins every tool that is on for the first time.
+fn pin_new(registry: &Registry, access: &mut Access) {
+    for entry in registry.iter().filter(|entry| entry.availability().is_enabled()) {
+        if !entry.names().any(|name| access.pins.contains_key(name)) {
+            let tool = entry.definition();
+            let pin = Pin::of(tool).from_provider(entry.provider());
+            access.pins.insert(tool.name().clone(), pin);
+        }
+    }
+}
+
 fn pin_tools(registry: &Registry, access: &mut Access) -> Vec<ChangedTool> {
+    pin_new(registry, access);
     let mut changed = Vec::new();
     for entry in registry.iter() {
         let tool = entry.definition();
-        let pinned = entry.names().find_map(|name| access.pins.get(name));
-        let Some(pin) = pinned else {
-            if entry.availability().is_enabled() {
-                access
-                    .pins
-                    .insert(tool.name().clone(), Pin::of(tool).from_provider(entry.provider()));
-            }
-            continue;
-        };
+        let Some(pin) = entry.names().find_map(|name| access.pins.get(name)) else { continue };
         let changes = pin.all_changes(tool, entry.provider());
         if changes.is_empty() {
             continue;

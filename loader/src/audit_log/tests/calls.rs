@@ -4,11 +4,14 @@ use toolbay_core::{
     Access, Actor, ApprovalStore, Approvals, BackendError, CallRequest, CallResult, Caller, Claim,
     ClaimError, Declarations, DefinitionParts, Digest, Offer, OfferedTool, Outcome, PendingRequest,
     Pipeline, PipelineConfig, Plan, ProviderId, RawReply, ReplyStatus, Schema, Settled, StoreError,
-    StoredReply, StoredRequest, Suspension, ToolBackend, ToolDefinition, ValidCall,
+    StoredReply, StoredRequest, Suspension, ToolBackend, ToolDefinition, ValidCall, WriteKind,
 };
 
 use super::*;
-use crate::clock::SystemClock;
+use crate::{
+    audit_log::line::{Line, Target},
+    clock::SystemClock,
+};
 
 /// Answers, fails or breaks off as its argument says.
 struct Told;
@@ -157,6 +160,39 @@ fn every_end_of_a_call_leaves_one_line_with_what_its_level_keeps() {
             // Edge case 35.
             assert!(!entry.to_string().contains("hunter2"), "{case}");
         }
+    }
+}
+
+#[test]
+fn what_was_written_to_is_named_without_the_secret_in_its_address() {
+    let address = "https://example.org/notes?token=hunter2hunter2";
+    let masked = "https://example.org/notes?token=***";
+    let kept = [None, Some(masked), Some(masked), Some(address)];
+    for (privacy, expected) in LEVELS.into_iter().zip(kept) {
+        let line = Line {
+            tool: "t",
+            actor: "user:ada",
+            provider: None,
+            agent: None,
+            run: None,
+            approval: None,
+            target: Some(Target { written: WriteKind::Updated, kind: "note", id: address }),
+            effect: Some(Effect::IdempotentWrite),
+            outcome: Outcome::Ok,
+            reason: None,
+            observed_only: false,
+            code: None,
+            started: Duration::ZERO,
+            duration: Duration::ZERO,
+            argument_bytes: 0,
+            reply_bytes: 0,
+            generation: 1,
+            content: None,
+        };
+        let mut out = Vec::new();
+        Encoder::new(privacy).call(&line, &mut out);
+        let entry: Value = serde_json::from_slice(&out).unwrap();
+        assert_eq!(entry["target"].as_str(), expected, "{privacy}");
     }
 }
 
