@@ -112,7 +112,7 @@ pub enum CallError {
     /// The request was denied. Nothing was run.
     ///
     /// Resolution: none; somebody has decided that.
-    #[error("request {id} for tool {tool} was denied by {}", .by.as_str())]
+    #[error("request {id} for tool {tool} was denied by {}", .by.in_words())]
     ApprovalDenied {
         /// The tool.
         tool: ToolName,

@@ -257,7 +257,7 @@ fn warn_about_access(toolbay: &Toolbay) {
     if let Some(problem) = toolbay.access_problem() {
         let problem = report::chain(&*problem);
         report::warning(&format!(
-            "every tool is off until it can be read what was decided: {problem}"
+            "every tool is off until what was decided can be read: {problem}"
         ));
     }
 }

@@ -115,7 +115,7 @@ fn an_outcome_is_printed_as_the_outcome_of_a_call() {
 fn what_is_denied_never_runs_and_whoever_asked_hears_of_it() {
     let home = home();
     let call = ["notes_create", "name=a", "text=b", "--as", "cleo"];
-    for (who, words) in [("cleo", "denied by run_owner"), ("bo", "denied by other_user")] {
+    for (who, words) in [("cleo", "denied by whoever asked"), ("bo", "denied by somebody else")] {
         let id = asked(&home, &call);
         assert_eq!(
             decide(&home, "deny", &id, who).with(0).json(),

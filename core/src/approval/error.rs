@@ -144,12 +144,12 @@ pub enum ApprovalError {
     ///
     /// Resolution: look at the request again, and decide about that.
     #[error(
-        "request {id} is not what digest {found:?} stands for: expected the digest of what waits now"
+        "request {id} is not what was shown: expected the digest of what waits now, its first twelve digits at least, found {found:?}"
     )]
     Stale {
         /// The id.
         id: ApprovalId,
-        /// The digest of what waits.
+        /// The digest of what waits. The message keeps it to itself: whoever decides takes it from what they have looked at.
         expected: String,
         /// What the decider gave, cut to 80 characters.
         found: String,
@@ -164,10 +164,10 @@ pub enum ApprovalError {
         /// The tools whose preview has changed.
         tools: Vec<ToolName>,
     },
-    /// Only a person who may use a tool can release a write of it.
+    /// Only a person who may use a tool can release a write of it, or type in what it asks for.
     ///
     /// Resolution: let somebody approve it who may use the tool.
-    #[error("{actor} can't release a write of {tool}: expected a user who may use the tool")]
+    #[error("{actor} can't release a call of {tool}: expected a user who may use the tool")]
     MayNotRelease {
         /// The tool.
         tool: ToolName,

@@ -47,12 +47,21 @@ pub enum DecidedBy {
 }
 
 impl DecidedBy {
-    /// The word that stands for it in files and messages.
+    /// The word that stands for it in files.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Owner => "run_owner",
             Self::Other => "other_user",
             Self::Nobody => "nobody",
+        }
+    }
+
+    /// The same in a sentence, after "denied by".
+    pub(crate) const fn in_words(self) -> &'static str {
+        match self {
+            Self::Owner => "whoever asked",
+            Self::Other => "somebody else",
+            Self::Nobody => "nobody: its time is over",
         }
     }
 }

@@ -291,7 +291,7 @@ fn found(state: &RequestState) -> &'static str {
         RequestState::Waiting { .. } => "has expired",
         RequestState::Claimed { .. } => "runs at this moment",
         RequestState::Settled { settled, .. } => match settled {
-            Settled::Done { .. } => "was approved and has run",
+            Settled::Done { .. } => "is done already",
             Settled::Denied { by: DecidedBy::Nobody } => "has expired",
             Settled::Denied { .. } => "was denied",
             Settled::Interrupted => "was interrupted while it ran",

@@ -101,7 +101,7 @@ fn show(args: &AuditArgs, trail: AuditTrail, output: &mut Output) -> Result<Exit
     if let Some(folder) = folder {
         report::note(&format!("nothing has been recorded in {folder} yet"));
     } else if records.shown() == 0 {
-        report::note("no record is what the filters ask for");
+        report::note("no record fits");
     }
     Ok(Exit::Done)
 }

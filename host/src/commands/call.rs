@@ -114,9 +114,9 @@ pub(super) fn help(error: &CallError) -> Option<String> {
             let names: Vec<&str> = nearest.iter().map(|name| name.as_str()).collect();
             Some(format!("did you mean {}? `toolbay list` shows the tools", names.join(", ")))
         }
-        CallError::Denied { .. } => {
-            Some("nothing was run; `toolbay list --all` shows which tools can be used".to_owned())
-        }
+        CallError::Denied { tool, .. } => Some(format!(
+            "nothing was run; `toolbay explain {tool}`, with the --agent and --as of the call, says why and what to do"
+        )),
         CallError::ApprovalRequired { .. } => Some("nothing was run".to_owned()),
         CallError::Schema { provider, .. } | CallError::Reply { provider, .. } => {
             Some(format!("report it to the vendor of {provider}"))

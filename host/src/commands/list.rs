@@ -123,8 +123,10 @@ pub(super) fn list(
     if providers.is_empty() {
         suggest_refresh(toolbay.config());
     } else if none_of > 0 {
+        let agent =
+            caller.agent().map(|agent| format!(" --agent {}", agent.name)).unwrap_or_default();
         report::note(&format!(
-            "none of {none_of} tools can be used; `toolbay list --all` says why"
+            "none of {none_of} tools can be used; `toolbay list --all{agent}` says why"
         ));
     }
     Ok(Exit::Done)
