@@ -82,15 +82,18 @@ impl Pin {
     /// Everything in which the tool differs from what was pinned.
     ///
     /// It is wider with a heavier effect, another class of data, another group, a wider egress, fewer conditions or more repetitions;
-    /// with any other schema or input, since no rule tells the wider of two; and with any other description of a tool that writes, for
-    /// the description is what makes a model call it.
+    /// with any other input, and any other schema but for the words in it, since no rule tells the wider of two; and with any other
+    /// words of a tool that writes, for they are what makes a model call it.
     pub fn changes(&self, tool: &ToolDefinition) -> Vec<Change> {
         let (old, new) = (&self.declarations, tool.declarations());
         let writes = old.effect.is_write() || new.effect.is_write();
         let mut changes = Changes::default();
         changes.add("name", &self.name, tool.name(), false);
         changes.add("description", &self.description, &tool.description(), writes);
-        changes.add("schema", &self.schema.as_str(), &tool.schema().as_str(), true);
+        // Of a tool that reads, words about arguments are no more than its description.
+        let wider =
+            writes || self.schema.without_annotations() != tool.schema().without_annotations();
+        changes.add("schema", &self.schema.as_str(), &tool.schema().as_str(), wider);
         changes.add("effect", &old.effect, &new.effect, new.effect > old.effect);
         changes.add(
             "data class",

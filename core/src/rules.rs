@@ -110,6 +110,11 @@ impl Rules {
         }
     }
 
+    /// Whether any of them judges by the earlier calls of a run.
+    pub(crate) fn need_history(&self) -> bool {
+        self.0.iter().any(|rule| rule.needs_history())
+    }
+
     /// Asks every rule about a call, until one refuses.
     pub(crate) fn judge(&self, call: &ValidCall<'_>) -> Result<(), RuleDenial> {
         if self.0.is_empty() {

@@ -151,6 +151,14 @@ impl Schema {
         properties.into_iter().flatten().map(|(name, _)| name.clone()).collect()
     }
 
+    /// The schema as a value without the words that decide nothing about what fits: titles, descriptions, examples and comments. A member
+    /// that is named like one of them stays.
+    pub(crate) fn without_annotations(&self) -> Value {
+        let mut schema = serde_json::from_str(self.as_str()).unwrap_or_default();
+        remove_annotations(&mut schema);
+        schema
+    }
+
     /// Compiles a validator. The dialect is the one that `$schema` names, or 2020-12; no reference leaves the text.
     ///
     /// # Errors
@@ -259,6 +267,34 @@ fn never_blank(schema: &Value) -> Box<[String]> {
         .filter(|name| !allows_blank(name))
         .map(str::to_owned)
         .collect()
+}
+
+/// Keywords whose members are names and not keywords.
+const NAMED: [&str; 5] =
+    ["properties", "patternProperties", "$defs", "definitions", "dependentSchemas"];
+
+/// Keywords whose value is data, in which nothing is a keyword.
+const DATA: [&str; 3] = ["enum", "const", "default"];
+
+fn remove_annotations(schema: &mut Value) {
+    match schema {
+        Value::Object(members) => {
+            for annotation in ["title", "description", "examples", "$comment"] {
+                members.remove(annotation);
+            }
+            for (keyword, value) in members.iter_mut() {
+                match value {
+                    Value::Object(named) if NAMED.contains(&keyword.as_str()) => {
+                        named.values_mut().for_each(remove_annotations);
+                    }
+                    value if !DATA.contains(&keyword.as_str()) => remove_annotations(value),
+                    _ => {}
+                }
+            }
+        }
+        Value::Array(items) => items.iter_mut().for_each(remove_annotations),
+        _ => {}
+    }
 }
 
 fn is_empty_array(json: &str) -> bool {

@@ -97,6 +97,11 @@ impl AccessFile {
     pub(crate) fn read(&self) -> Reading {
         let problem = match self.0.read(format::decode) {
             Ok(Some(contents)) => return Reading { contents, problem: None, found: true },
+            // It was there: what it forbade must not be allowed because somebody has lost it.
+            Ok(None) if self.0.has_previous() => AccessFileError::Damaged {
+                path: self.0.path(),
+                found: "no file, beside the version before it".to_owned(),
+            },
             Ok(None) => {
                 return Reading { contents: Contents::default(), problem: None, found: false };
             }
@@ -251,6 +256,21 @@ mod tests {
         assert!(reading.problem.is_none());
         assert_eq!(reading.contents.access.tools.values().collect::<Vec<_>>(), [&false]);
         assert_eq!(switch(&file, "b", true).unwrap().contents.generation, 2);
+    }
+
+    #[test]
+    fn a_file_that_was_lost_allows_nothing() {
+        let (folder, file) = home();
+        assert!(file.read().problem.is_none(), "nobody has decided anything yet");
+        switch(&file, "a", false).unwrap();
+        switch(&file, "b", false).unwrap();
+        fs::remove_file(file.0.path()).unwrap();
+        let reading = file.read();
+        assert!(matches!(reading.problem, Some(AccessFileError::Damaged { .. })));
+        assert!(reading.contents.access.closed);
+        assert!(matches!(switch(&file, "b", true), Err(AccessFileError::Damaged { .. })));
+        fs::rename(folder.path().join("access.previous.json"), file.0.path()).unwrap();
+        assert!(file.read().problem.is_none());
     }
 
     #[test]

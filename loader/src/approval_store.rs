@@ -134,25 +134,22 @@ impl ApprovalFiles {
         owner: &Owner,
         now: Duration,
     ) -> Result<(), StoreError> {
-        let open: Vec<_> = names.iter().filter(|name| name.is_open()).collect();
-        if open.len() < self.max_waiting.min(self.max_waiting_of_one) {
-            return Ok(());
-        }
-        // Only now it is worth while to look which of them wait indeed, and for whom.
-        let owners: Vec<Owner> = open
-            .into_iter()
-            .filter_map(|name| locked.load(name, now).ok().flatten())
-            .filter(|kept| kept.stored.is_waiting(now))
-            .map(|kept| kept.stored.request.owner)
-            .collect();
-        let same = |other: &&Owner| (&other.actor, &other.agent) == (&owner.actor, &owner.agent);
-        if owners.iter().filter(same).count() >= self.max_waiting_of_one {
+        let waiting = |limit: usize, wanted: &dyn Fn(&FileName) -> bool| {
+            let open = || names.iter().filter(|name| name.is_open() && wanted(name));
+            // Only where the names alone are too many it is worth while to look which of them wait indeed.
+            let waits = |name: &&FileName| {
+                let kept = locked.load(name, now);
+                kept.is_ok_and(|kept| kept.is_some_and(|kept| kept.stored.is_waiting(now)))
+            };
+            open().count() >= limit && open().filter(waits).count() >= limit
+        };
+        if waiting(self.max_waiting_of_one, &|name| name.is_owned_by(owner)) {
             let (owner, limit) = (owner.to_string(), self.max_waiting_of_one);
             return Err(StoreError::OwnerFull { owner, limit });
         }
-        match owners.len() < self.max_waiting {
-            true => Ok(()),
-            false => Err(StoreError::Full { limit: self.max_waiting }),
+        match waiting(self.max_waiting, &|_| true) {
+            true => Err(StoreError::Full { limit: self.max_waiting }),
+            false => Ok(()),
         }
     }
 }
@@ -173,7 +170,7 @@ impl ApprovalStore for ApprovalFiles {
         remove_old(&locked, &names, now);
         self.check_room(&locked, &names, &request.owner, now)?;
         let id = id::random()?;
-        let name = FileName { stage: Stage::Open, key: key.to_string(), id: id.clone() };
+        let name = FileName { stage: Stage::Open, key: FileName::key_of(&request), id: id.clone() };
         let stored = StoredRequest::new(id.clone(), request);
         locked.write(&mut Kept { name, stored, lost: Default::default() })?;
         Ok(Suspension::Waiting { id, new: true })
@@ -214,8 +211,7 @@ fn answer(
     key: &Digest,
     now: Duration,
 ) -> Result<Option<Suspension>, StoreError> {
-    let key = key.to_string();
-    for name in names.iter().rev().filter(|name| name.key == key && !name.is_delivered()) {
+    for name in names.iter().rev().filter(|name| name.is_of(key) && !name.is_delivered()) {
         let Some(mut kept) = locked.load(name, now)? else { continue };
         match kept.answer() {
             Some(settled @ Suspension::Settled { .. }) => {

@@ -77,7 +77,7 @@ pub enum AccessFileError {
     /// that their code enables.
     #[error(
         "access file {} is damaged: expected what the host wrote, found {found}; no tool can be used and nothing can be changed until somebody \
-         puts {} in its place, which lacks the last change, or removes it, which forgets every decision",
+         puts {} in its place, which lacks the last change, or removes both, which forgets every decision",
         .path.display(),
         .path.with_extension("previous.json").display()
     )]

@@ -172,6 +172,11 @@ impl SealedFile {
         Ok(temporary)
     }
 
+    /// Whether there is the version before, which is kept where the file was once replaced.
+    pub(crate) fn has_previous(&self) -> bool {
+        self.previous().exists()
+    }
+
     fn previous(&self) -> PathBuf {
         self.beside("previous.json")
     }

@@ -187,8 +187,15 @@ fn only_administrators_decide_and_it_is_recorded_who_did() {
 
     let records = home.json(&["audit", "--decision"])["records"].clone();
     let seen: Vec<_> = records.as_array().unwrap().iter().collect();
-    let seen: Vec<_> = seen.iter().map(|row| json!([row["decision"], row["actor"]])).collect();
-    let expected = [json!(["disable", "user:ada"]), json!(["enable", "user:operator"])];
+    let said = |row: &&Value| json!([row["decision"], row["actor"], row["refused"]]);
+    let seen: Vec<_> = seen.iter().map(said).collect();
+    let expected = [
+        json!(["disable", "user:bo", "not_admin"]),
+        json!(["disable", "user:cleo", "not_admin"]),
+        json!(["disable", "service:indexer", "not_admin"]),
+        json!(["disable", "user:ada", null]),
+        json!(["enable", "user:operator", null]),
+    ];
     assert_eq!(seen, expected);
 }
 

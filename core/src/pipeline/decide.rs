@@ -164,7 +164,9 @@ impl Pipeline {
             let given = serde_json::from_str(&pending.arguments).unwrap_or_default();
             arguments::with_input(given, typed.clone(), &schema).map_err(input_refused)
         };
-        opened.request.calls.get(call).map(overlay).transpose()?;
+        if let Some(pending) = opened.request.calls.get(call) {
+            self.check_completed(pending, &overlay(pending)?, &owner)?;
+        }
 
         let claim = self.claim(id, seen)?;
         let stored = claim.request().clone();
@@ -187,6 +189,23 @@ impl Pipeline {
         let kind = DecisionKind::Submit;
         let claimed = Claimed { claim, stored: stored.clone(), decider, kind };
         self.run_claimed(claimed, &requests, admitted, &registry)
+    }
+
+    /// Refuses an input with which the tool's own arguments do not fit, while the request still waits. Whatever else may stand against the
+    /// call is asked when it is decided about.
+    fn check_completed(
+        &self,
+        pending: &PendingCall,
+        arguments: &Value,
+        owner: &Caller,
+    ) -> Result<(), ApprovalError> {
+        let registry = self.registry().load();
+        let arguments = canonical(arguments);
+        let request = CallRequest::new(pending.tool.as_str(), &arguments, owner);
+        match self.completed(&request, &registry) {
+            Err(CallError::Arguments { source, .. }) => Err(input_refused(source)),
+            _ => Ok(()),
+        }
     }
 
     pub(super) fn approvals(&self) -> Result<&Approvals, ApprovalError> {

@@ -7,22 +7,13 @@ use crate::{
     registry::Registry,
 };
 
-/// Only a user who may use a tool releases a write of it. Whether the tool is on is asked of the owner's call.
+/// Only a user who may use a tool releases a write of it.
 pub(super) fn may_release(
     request: &PendingRequest,
     decider: &Decider,
     registry: &Registry,
 ) -> Result<(), ApprovalError> {
-    let as_decider = Caller::new(decider.actor().clone());
-    let user = matches!(decider.actor(), Actor::User { .. });
-    for call in request.calls.iter().filter(|call| call.effect.is_write()) {
-        let axes = gate::axes(registry, &as_decider, call.tool.as_str());
-        if !user || axes.contains(&(Reason::RequiresAdmin, Verdict::Failed)) {
-            let actor = decider.actor().to_string();
-            return Err(ApprovalError::MayNotRelease { tool: call.tool.clone(), actor });
-        }
-    }
-    Ok(())
+    may_use(request.calls.iter().filter(|call| call.effect.is_write()), decider, registry)
 }
 
 /// Only a user who may use every tool of the request types something in for it.
@@ -31,16 +22,23 @@ pub(super) fn may_submit(
     decider: &Decider,
     registry: &Registry,
 ) -> Result<(), ApprovalError> {
+    may_use(request.calls.iter(), decider, registry)
+}
+
+/// Whether the decider is a user who may use these tools. Whether they are on is asked of the owner's calls.
+fn may_use<'a>(
+    calls: impl Iterator<Item = &'a PendingCall>,
+    decider: &Decider,
+    registry: &Registry,
+) -> Result<(), ApprovalError> {
     let as_decider = Caller::new(decider.actor().clone());
     let user = matches!(decider.actor(), Actor::User { .. });
-    let permitted = |call: &&PendingCall| {
-        user && gate::decide(registry, &as_decider, call.tool.as_str()).allowed
-    };
-    match request.calls.iter().find(|call| !permitted(call)) {
-        None => Ok(()),
-        Some(call) => {
+    for call in calls {
+        let axes = gate::axes(registry, &as_decider, call.tool.as_str());
+        if !user || axes.contains(&(Reason::RequiresAdmin, Verdict::Failed)) {
             let actor = decider.actor().to_string();
-            Err(ApprovalError::MayNotRelease { tool: call.tool.clone(), actor })
+            return Err(ApprovalError::MayNotRelease { tool: call.tool.clone(), actor });
         }
     }
+    Ok(())
 }

@@ -75,6 +75,10 @@ impl Pipeline {
         let Some(mut request) = pending(calls, approval) else {
             return Err(crate::approval::StoreError::Full { limit: 0 });
         };
+        if !self.config.rules.need_history() {
+            // Nobody would read it, and a long run's is large.
+            request.history = None;
+        }
         request.requested = now;
         request.expires = now.saturating_add(approvals.expire_after);
         // A call that is made again while it waits costs no preview.

@@ -240,3 +240,35 @@ fn the_same_tool_of_another_provider_is_another_tool() {
     let changes = pin.all_changes(&tool, &provider("other"));
     assert_eq!(changes[0].to_string(), "provider: acme is now other");
 }
+
+#[test]
+fn words_in_a_schema_are_reviewed_where_the_tool_writes() {
+    let schema = |words: &str| {
+        format!(
+            r#"{{"type":"object","description":"{words}","properties":{{
+                "title":{{"type":"string","title":"{words}","examples":["{words}"]}},
+                "kind":{{"enum":[{{"description":"a"}}]}}}}}}"#
+        )
+    };
+    let parts = |effect, text: &str| {
+        let mut parts = crate::fixture::with_schema("t", text);
+        parts.declarations.effect = effect;
+        parts
+    };
+    let (old, words) = (schema("One."), schema("Two."));
+    let (renamed, other) =
+        (old.replace("\"title\":{", "\"name\":{"), old.replace(":\"a\"", ":\"b\""));
+    let cases = [
+        (Effect::ReadOnly, &words, false),
+        (Effect::IdempotentWrite, &words, true),
+        // A member is no annotation because of its name, and data is none either.
+        (Effect::ReadOnly, &renamed, true),
+        (Effect::ReadOnly, &other, true),
+    ];
+    for (effect, new, expected) in cases {
+        assert_ne!(*new, old);
+        let (was, now) = (parts(effect, &old), parts(effect, new));
+        assert_eq!(waits(&[("t", &was)], &now), expected, "{effect} {new}");
+        assert_eq!(changes(&was, &now).len(), 1, "it is told in any case");
+    }
+}

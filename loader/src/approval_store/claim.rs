@@ -72,7 +72,7 @@ impl Claim for FileClaim<'_> {
         let locked = self.lock()?;
         // Of a request with a call that can't be read, nobody knows another key.
         let key = match self.kept.lost.is_empty() {
-            true => request.key().to_string(),
+            true => FileName::key_of(&request),
             false => self.kept.name.key.clone(),
         };
         let name = FileName { key, ..self.kept.name.clone() };

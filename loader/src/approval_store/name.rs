@@ -2,7 +2,8 @@
 
 use std::{fmt, time::Duration};
 
-use toolbay_core::{ApprovalId, RequestState};
+use serde_json::Value;
+use toolbay_core::{ApprovalId, Digest, Owner, PendingRequest, RequestState, digest};
 
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
@@ -12,7 +13,7 @@ const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct FileName {
     pub(super) stage: Stage,
-    /// The digits of the key under which the same call is found.
+    /// The digits of the key under which the same call is found, then some of its owner's.
     pub(super) key: String,
     pub(super) id: ApprovalId,
 }
@@ -63,6 +64,27 @@ impl FileName {
             _ => return None,
         };
         Some(Self { stage, key: key.to_owned(), id: id.parse().ok()? })
+    }
+
+    /// What stands in the name for a request's key and owner.
+    pub(super) fn key_of(request: &PendingRequest) -> String {
+        format!("{}{}", request.key(), Self::owner_of(&request.owner))
+    }
+
+    fn owner_of(owner: &Owner) -> String {
+        let mut digits = digest(&Value::from(owner.to_string())).to_string();
+        digits.truncate(16);
+        digits
+    }
+
+    /// Whether it is the request of this key.
+    pub(super) fn is_of(&self, key: &Digest) -> bool {
+        self.key.starts_with(&key.to_string())
+    }
+
+    /// Whether it is a request of this owner, as far as the name tells.
+    pub(super) fn is_owned_by(&self, owner: &Owner) -> bool {
+        self.key.ends_with(&Self::owner_of(owner))
     }
 
     pub(super) fn is_open(&self) -> bool {

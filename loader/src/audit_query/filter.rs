@@ -22,7 +22,7 @@ pub struct AuditFilter {
     pub agents: Vec<String>,
     /// Of these runs.
     pub runs: Vec<String>,
-    /// Of these requests for approval.
+    /// Of these requests for approval, each by its id or the beginning of it.
     pub approvals: Vec<String>,
     /// Calls that ended so.
     pub outcomes: Vec<String>,
@@ -48,7 +48,7 @@ impl AuditFilter {
                 || self.actors.iter().any(|name| is_actor(&entry.actor, name)))
             && among(&self.agents, entry.agent.as_deref())
             && among(&self.runs, entry.run.as_deref())
-            && among(&self.approvals, entry.approval.as_deref())
+            && begins(&self.approvals, entry.approval.as_deref())
             && match &entry.event {
                 AuditEvent::Call(call) => self.admits_call(call),
                 AuditEvent::Decision(decision) => self.admits_decision(decision),
@@ -91,6 +91,12 @@ fn is_actor(actor: &str, wanted: &str) -> bool {
     actor == wanted || actor.split_once(':').is_some_and(|(_, name)| name == wanted)
 }
 
+/// Whether a text begins like one of these, or none is asked for.
+fn begins(beginnings: &[String], text: Option<&str>) -> bool {
+    beginnings.is_empty()
+        || text.is_some_and(|text| beginnings.iter().any(|beginning| text.starts_with(beginning)))
+}
+
 fn holds(entry: &AuditEntry, text: &str) -> bool {
     let text = text.to_lowercase();
     texts(entry).any(|found| found.to_lowercase().contains(&text))
@@ -110,9 +116,15 @@ fn texts(entry: &AuditEntry) -> impl Iterator<Item = &str> {
             &[],
         ),
     };
+    let written = match event {
+        AuditEvent::Call(call) => call.write.as_deref(),
+        AuditEvent::Decision(_) => None,
+    };
+    let written = written.map(|write| [&write.written, &write.target_type, &write.target]);
     let optional = [agent, run, approval].into_iter().chain(optional);
     fixed
         .into_iter()
         .chain(optional.flatten().map(String::as_str))
         .chain(more.iter().map(String::as_str))
+        .chain(written.into_iter().flatten().map(String::as_str))
 }

@@ -42,6 +42,7 @@ impl Toolbay {
         seen: &str,
         decider: &Decider,
     ) -> Result<Decided, ApprovalError> {
+        self.catch_up();
         self.pipeline.approve(id, seen, decider, &|owner| self.caller_of(owner))
     }
 
@@ -72,6 +73,7 @@ impl Toolbay {
         decider: &Decider,
         typed: &str,
     ) -> Result<Decided, ApprovalError> {
+        self.catch_up();
         self.pipeline.submit(id, seen, decider, typed, &|owner| self.caller_of(owner))
     }
 
@@ -83,5 +85,12 @@ impl Toolbay {
     /// Says what would become of a call, and changes nothing; as [`Pipeline::simulate`](toolbay_core::Pipeline::simulate).
     pub fn simulate(&self, request: &CallRequest<'_>) -> Simulation {
         self.pipeline.simulate(request)
+    }
+
+    /// Takes over what other processes have decided, so that nothing is run by what holds no longer.
+    fn catch_up(&self) {
+        if let Err(error) = self.reload() {
+            log::error!("what was registered can't be taken over: {error}");
+        }
     }
 }

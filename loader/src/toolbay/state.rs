@@ -137,9 +137,6 @@ impl Toolbay {
         change: impl FnOnce(&mut Contents) -> Result<T, AccessError>,
     ) -> Result<T, AccessError> {
         let actor = by.to_string();
-        if !by.is_admin() {
-            return Err(AccessError::NotAdmin { actor });
-        }
         let record = |refused| DecisionRecord {
             at: self.now(),
             kind,
@@ -152,6 +149,12 @@ impl Toolbay {
             refused,
             detail: Some(detail),
         };
+        if !by.is_admin() {
+            let error = AccessError::NotAdmin { actor: actor.clone() };
+            // Nothing was done: a log that takes no record of it changes nothing.
+            let _ = self.audit.decide(&record(Some(error.code())));
+            return Err(error);
+        }
         let updated = self.access.update(|contents| {
             let changed = change(contents)?;
             // Whatever it is that switches a tool on, also a group or a provider: from then on it can't change unseen.

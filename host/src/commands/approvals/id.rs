@@ -48,6 +48,9 @@ impl RequestIdError {
 /// The id of the request that is meant. Where there is none of it, whoever looks for it says so.
 pub(super) fn resolve(text: &str, toolbay: &Toolbay) -> Result<ApprovalId, RequestIdError> {
     let id: ApprovalId = text.parse()?;
+    if toolbay.approval(&id).is_ok() {
+        return Ok(id);
+    }
     let (requests, _) = toolbay.approvals();
     let ids: Vec<&ApprovalId> = requests.iter().map(|stored| &stored.id).collect();
     choose(id, &ids)

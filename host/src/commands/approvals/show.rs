@@ -135,17 +135,17 @@ fn obstacle(
         return Some(format!("{} is no more: it can only be denied", request.owner.actor));
     }
     let service = matches!(viewer.actor(), Actor::ServiceAccount { .. });
+    let input = matches!(request.need, Need::Input { .. });
     let agent = request.owner.agent.as_ref();
     if let Some(name) = agent {
         match toolbay.agent(name) {
             Err(_) => return Some(format!("agent {name} is no more: it can only be denied")),
-            Ok(agent) if agent.four_eyes && viewer.is(&request.owner) && !service => {
+            Ok(agent) if agent.four_eyes && viewer.is(&request.owner) && !service && !input => {
                 return Some(format!("agent {name} needs a second person to approve it"));
             }
             Ok(_) => {}
         }
     }
-    let input = matches!(request.need, Need::Input { .. });
     if service && (request.writes() || input) {
         return Some("a service account releases neither writes nor inputs".to_owned());
     }

@@ -155,7 +155,7 @@ fn previews_that_were_cut_short_as_they_were_renewed_make_no_second_request() {
     // Where a process is killed between the two steps of a restatement.
     let locked = store.folder.lock().unwrap().unwrap();
     let name = locked.names().unwrap().remove(0);
-    let renamed = FileName { key: fresh.key().to_string(), ..name.clone() };
+    let renamed = FileName { key: FileName::key_of(&fresh), ..name.clone() };
     locked.rename_to(&name, &renamed).unwrap();
     drop(locked);
 
