@@ -25,7 +25,7 @@ use crate::{
     name::ProviderId,
     registry::Entry,
     request::{CancelToken, ProgressSink},
-    schema::{Adapted, Schema, SchemaError},
+    schema::{Adapted, Schema, SchemaError, Validator},
 };
 
 /// Why arguments were refused. The message is for the model, which can correct its call by it.
@@ -181,10 +181,31 @@ pub(crate) fn validate(
     limit: usize,
 ) -> Result<ValidCall<'_>, ArgumentsError> {
     let text = authorized.request().arguments();
-    let mut value = parse(text, limit)?;
+    let members = parse(text, limit)?;
     let text = or_none(text);
     let definition = authorized.entry().definition();
     let validator = definition.validator().map_err(ArgumentsError::Schema)?;
+    // What fits as it is needs no reading as anything else, and most arguments do.
+    let fits = validator.coercion().knows_all(&members);
+    let value = Value::Object(members);
+    if fits && validator.is_valid(&value) {
+        return Ok(ValidCall { authorized, arguments: Cow::Borrowed(text) });
+    }
+    let Value::Object(members) = value else {
+        return Err(ArgumentsError::NotAnObject { found: json::kind(&value) });
+    };
+    adapt(authorized, validator, text, members)
+}
+
+/// Reads arguments as what the schema wants, and checks them then.
+#[cold]
+fn adapt<'a>(
+    authorized: Authorized<'a>,
+    validator: &Validator,
+    text: &'a str,
+    mut value: Map<String, Value>,
+) -> Result<ValidCall<'a>, ArgumentsError> {
+    let definition = authorized.entry().definition();
     let adapted = validator.coercion().adapt(&mut value);
     let arguments = match adapted.is_unchanged() {
         true => Cow::Borrowed(text),

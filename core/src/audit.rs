@@ -364,14 +364,14 @@ impl<'a> AuditScope<'a> {
         self.reply_bytes = bytes;
     }
 
-    pub(crate) fn close(mut self, result: &Result<Reply, CallError>) {
+    pub(crate) fn close(&mut self, result: &Result<Reply, CallError>) {
         self.outcome = Outcome::of(result.as_ref());
         self.end(result);
     }
 
     /// The call was not made: this is what it gave when it was approved, as this request.
     pub(crate) fn delivered(
-        mut self,
+        &mut self,
         result: &Result<Reply, CallError>,
         request: Option<&ApprovalId>,
     ) {

@@ -321,7 +321,7 @@ pub fn unavailable(registry: &Registry, caller: &Caller) -> Vec<Decision> {
 pub fn unattended<'a>(registry: &Registry, names: &[&'a str]) -> Vec<&'a str> {
     let attended = |name: &str| match registry.get(name) {
         None => true,
-        Some(entry) => entry.needs_approval() || entry.definition().declarations().input.is_some(),
+        Some(entry) => entry.needs_person(),
     };
     names.iter().copied().filter(|name| !attended(name)).collect()
 }

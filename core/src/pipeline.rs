@@ -102,25 +102,41 @@ impl Pipeline {
     pub fn call(&self, request: &CallRequest<'_>) -> Result<Reply, CallError> {
         let registry = self.registry.load();
         let mut audit = self.open(request, &registry);
-        match self.admit(request, &registry, &mut audit) {
-            Ok(Admitted::Ready(call)) => {
-                let result = self.run(&call, None, &mut audit);
-                audit.close(&result);
-                result
+        let authorized = match self.authorize(request, &registry, &mut audit) {
+            Ok(authorized) if authorized.entry().needs_person() => {
+                return self.wait(authorized, &mut audit);
             }
-            Ok(waiting) => {
-                let Answers { request: asked, mut results } = self.ask(&[waiting]);
-                let result = results.pop();
-                let result = result.unwrap_or_else(|| Err(not_registered(request, &registry)));
-                audit.delivered(&result, asked.as_ref());
-                result
-            }
+            authorized => authorized,
+        };
+        // Most calls come this way, and each value that is handed on whole is copied: so it goes straight from one step to the next.
+        let result = authorized.and_then(|authorized| {
+            let call = self.valid(authorized)?;
+            self.run(&call, None, &mut audit)
+        });
+        audit.close(&result);
+        result
+    }
+
+    /// Lets a single call wait for a person, or hands out what came of it.
+    #[cold]
+    fn wait(
+        &self,
+        authorized: Authorized<'_>,
+        audit: &mut AuditScope<'_>,
+    ) -> Result<Reply, CallError> {
+        let call = match self.check(authorized) {
+            Ok(call) => call,
             Err(error) => {
                 let result = Err(error);
                 audit.close(&result);
-                result
+                return result;
             }
-        }
+        };
+        let tool = call.entry().definition().name().clone();
+        let Answers { request, mut results } = self.ask(&[call]);
+        let result = results.pop().unwrap_or(Err(CallError::ApprovalRequired { tool }));
+        audit.delivered(&result, request.as_ref());
+        result
     }
 
     /// Executes the calls of one turn of a model, in their order, with one result for each. Where any of them needs a person, none of
@@ -191,37 +207,57 @@ impl Pipeline {
         registry: &'a Registry,
         audit: &mut AuditScope<'a>,
     ) -> Result<Admitted<'a>, CallError> {
+        self.check(self.authorize(request, registry, audit)?)
+    }
+
+    /// Takes a call through the gates.
+    fn authorize<'a>(
+        &self,
+        request: &'a CallRequest<'a>,
+        registry: &'a Registry,
+        audit: &mut AuditScope<'a>,
+    ) -> Result<Authorized<'a>, CallError> {
         let entry = registry.get(request.tool()).map(|entry| &**entry);
         if let Some(entry) = entry {
             audit.found(entry);
         }
-        let authorized = gate::authorize(entry, request)
-            .map_err(|reason| denied(reason, entry, request, registry))?;
-        audit.observed(authorized.observed());
-        self.check(authorized)
+        match gate::authorize(entry, request) {
+            Ok(authorized) => {
+                audit.observed(authorized.observed());
+                Ok(authorized)
+            }
+            Err(reason) => Err(denied(reason, entry, request, registry)),
+        }
     }
 
     /// What is left of admitting a call once the gates have let it through.
     fn check<'a>(&self, authorized: Authorized<'a>) -> Result<Admitted<'a>, CallError> {
-        let limit = self.config.limits.argument_bytes;
         let entry = authorized.entry();
-        let refused = |error| arguments_refused(error, entry);
         if let Some(input) = &entry.definition().declarations().input {
             if entry.needs_approval() {
                 // The agent would give what a person must type in, and a person approve it: nobody has said that this may be.
                 let tool = entry.definition().name().clone();
                 return Err(CallError::ApprovalRequired { tool });
             }
-            let given = arguments::before_input(authorized, limit, input).map_err(refused)?;
+            let limit = self.config.limits.argument_bytes;
+            let given = arguments::before_input(authorized, limit, input)
+                .map_err(|error| arguments_refused(error, entry))?;
             return Ok(Admitted::NeedsInput { authorized, given });
         }
-        let call = arguments::validate(authorized, limit).map_err(refused)?;
-        self.judge(&call)?;
+        let call = self.valid(authorized)?;
         Ok(if entry.needs_approval() {
             Admitted::NeedsApproval(call)
         } else {
             Admitted::Ready(call)
         })
+    }
+
+    /// Takes a call with its final arguments through validation and rules.
+    fn valid<'a>(&self, authorized: Authorized<'a>) -> Result<ValidCall<'a>, CallError> {
+        match arguments::validate(authorized, self.config.limits.argument_bytes) {
+            Ok(call) => self.judge(&call).map(|()| call),
+            Err(error) => Err(arguments_refused(error, authorized.entry())),
+        }
     }
 
     /// Asks the host's rules about the final arguments of a call.
@@ -257,6 +293,7 @@ impl<'a> Admitted<'a> {
     }
 }
 
+#[cold]
 fn denied(
     reason: Reason,
     entry: Option<&Entry>,
@@ -275,6 +312,7 @@ fn not_registered(request: &CallRequest<'_>, registry: &Registry) -> CallError {
     CallError::NotRegistered { tool, nearest }
 }
 
+#[cold]
 fn arguments_refused(error: ArgumentsError, entry: &Entry) -> CallError {
     let (tool, provider) = named(entry);
     match error {

@@ -81,6 +81,11 @@ impl Entry {
             || self.definition.declarations().needs_approval(self.origin())
     }
 
+    /// Whether each call waits for a person, who approves it or types something in.
+    pub fn needs_person(&self) -> bool {
+        self.definition.declarations().input.is_some() || self.needs_approval()
+    }
+
     /// What executes it. Calls go through a [`Pipeline`](crate::Pipeline), which alone can make the argument.
     pub fn backend(&self) -> &dyn ToolBackend {
         &*self.backend

@@ -111,20 +111,20 @@ impl Pipeline {
         if let Ok(call) = &call {
             audit.observed(call.authorized().observed());
         }
-        let ran = call.and_then(|call| ready(call, approved)).and_then(|call| {
+        let ready = call.and_then(|call| ready(call, approved)).and_then(|call| {
             // The calls before it belong to the history of the run since it was let through.
-            self.judge(&call)?;
-            self.run_keeping(&call, Some(id), &mut audit, |raw| self.keep(raw))
+            self.judge(&call).map(|()| call)
         });
-        let (result, kept) = match ran {
-            Ok((reply, raw)) => {
-                let kept = raw.stored(&reply);
-                (Ok(reply), CallResult::Reply(kept))
-            }
-            Err(error) => {
-                let (code, model_text) = (error.code().to_owned(), error.model_text());
-                (Err(error), CallResult::Refused { code, model_text })
-            }
+        let (result, raw) = match ready {
+            Ok(call) => self.run_keeping(&call, Some(id), &mut audit, |raw| self.keep(raw)),
+            Err(error) => (Err(error), None),
+        };
+        let kept = match &result {
+            Ok(reply) => CallResult::Reply(raw.unwrap_or_default().stored(reply)),
+            Err(error) => CallResult::Refused {
+                code: error.code().to_owned(),
+                model_text: error.model_text(),
+            },
         };
         audit.close(&result);
         (result, kept)
@@ -144,6 +144,7 @@ impl Pipeline {
 }
 
 /// A reply as it came, without what is too large to be kept.
+#[derive(Default)]
 struct Kept {
     text: Option<String>,
     rest: Option<Box<RawValue>>,

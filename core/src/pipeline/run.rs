@@ -24,35 +24,44 @@ impl Pipeline {
         approval: Option<&ApprovalId>,
         audit: &mut AuditScope<'_>,
     ) -> Result<Reply, CallError> {
-        self.run_keeping(call, approval, audit, |_| ()).map(|(reply, ())| reply)
+        let result = self.invoke(call, audit).and_then(|raw| self.bounded(raw, call.entry()));
+        self.finished(call, approval, &result);
+        result
     }
 
-    /// The same, with what `keep` takes of the reply before it is bounded.
+    /// The same, with what `keep` takes of the reply before it is bounded, where there was one.
     pub(super) fn run_keeping<T>(
         &self,
         call: &ValidCall<'_>,
         approval: Option<&ApprovalId>,
         audit: &mut AuditScope<'_>,
         keep: impl FnOnce(&RawReply) -> T,
-    ) -> Result<(Reply, T), CallError> {
-        let result = self.invoke(call, audit).and_then(|raw| {
-            let kept = keep(&raw);
-            self.bounded(raw, call.entry()).map(|reply| (reply, kept))
-        });
-        if let (Ok((reply, _)), true) =
-            (&result, call.definition().declarations().effect.is_write())
+    ) -> (Result<Reply, CallError>, Option<T>) {
+        let raw = self.invoke(call, audit);
+        let kept = raw.as_ref().ok().map(keep);
+        let result = raw.and_then(|raw| self.bounded(raw, call.entry()));
+        self.finished(call, approval, &result);
+        (result, kept)
+    }
+
+    /// Tells whoever listens of a write that has landed, and the run of a call that is over.
+    fn finished(
+        &self,
+        call: &ValidCall<'_>,
+        approval: Option<&ApprovalId>,
+        result: &Result<Reply, CallError>,
+    ) {
+        if let (Ok(reply), true) = (result, call.definition().declarations().effect.is_write())
             && reply.status() == ReplyStatus::Ok
         {
             self.tell(call, approval, reply);
         }
         if let Some(history) = call.history() {
-            let target = result.as_ref().ok().and_then(|(reply, _)| reply.write());
+            let target = result.as_ref().ok().and_then(Reply::write);
             let target = target.map(|write| write.target.clone());
             let tool = call.definition().name().clone();
-            let outcome = Outcome::of(result.as_ref().map(|(reply, _)| reply));
-            history.add(PastCall { tool, outcome, target });
+            history.add(PastCall { tool, outcome: Outcome::of(result.as_ref()), target });
         }
-        result
     }
 
     /// Calls the backend, unless nobody wants the call any more.
@@ -61,26 +70,31 @@ impl Pipeline {
         call: &ValidCall<'_>,
         audit: &mut AuditScope<'_>,
     ) -> Result<RawReply, CallError> {
-        let result = match call.is_cancelled() {
-            true => Err(BackendError::Cancelled),
-            false => call.entry().backend().invoke(call),
-        };
-        let raw = result.map_err(|source| {
-            let (tool, provider) = named(call.entry());
-            CallError::Backend { tool, provider, source }
-        })?;
-        audit.returned(raw.text.len() + raw.rest.len());
-        Ok(raw)
+        if call.is_cancelled() {
+            return Err(no_result(call.entry(), BackendError::Cancelled));
+        }
+        match call.entry().backend().invoke(call) {
+            Ok(raw) => {
+                audit.returned(raw.text.len() + raw.rest.len());
+                Ok(raw)
+            }
+            Err(source) => Err(no_result(call.entry(), source)),
+        }
     }
 
     /// A backend's reply within the limits, as the tool's schema promises it.
     fn bounded(&self, raw: RawReply, entry: &Entry) -> Result<Reply, CallError> {
-        let bounded =
-            bound(raw, &self.config.limits).and_then(|reply| promised(reply, entry.definition()));
-        bounded.map_err(|source| {
+        let unusable = |source| {
             let (tool, provider) = named(entry);
             CallError::Reply { tool, provider, source }
-        })
+        };
+        match bound(raw, &self.config.limits) {
+            Ok(reply) => match promised(&reply, entry.definition()) {
+                Ok(()) => Ok(reply),
+                Err(source) => Err(unusable(source)),
+            },
+            Err(source) => Err(unusable(source)),
+        }
     }
 
     fn tell(&self, call: &ValidCall<'_>, approval: Option<&ApprovalId>, reply: &Reply) {
@@ -97,20 +111,26 @@ impl Pipeline {
     }
 }
 
+#[cold]
+fn no_result(entry: &Entry, source: BackendError) -> CallError {
+    let (tool, provider) = named(entry);
+    CallError::Backend { tool, provider, source }
+}
+
 /// Holds a reply to the output schema of its tool: clients refuse a result that does not keep the promise. A structured result that was
 /// left out for its size is no fault of the tool.
-fn promised(reply: Reply, tool: &ToolDefinition) -> Result<Reply, ReplyError> {
+fn promised(reply: &Reply, tool: &ToolDefinition) -> Result<(), ReplyError> {
     let broken =
         |problem: String| ReplyError::Output { problem: excerpt(&problem, 200).into_owned() };
     let validator = tool.output_validator().map_err(|error| broken(error.to_string()))?;
-    let (Some(validator), ReplyStatus::Ok) = (validator, reply.status()) else { return Ok(reply) };
+    let (Some(validator), ReplyStatus::Ok) = (validator, reply.status()) else { return Ok(()) };
     let problem = match reply.structured() {
-        None if reply.truncated() => return Ok(reply),
+        None if reply.truncated() => return Ok(()),
         None => Some("expected one, found none".to_owned()),
         Some(structured) => match serde_json::from_str(structured.get()) {
             Ok(value) => validator.first_error(&value).map(|error| error.to_string()),
             Err(error) => Some(error.to_string()),
         },
     };
-    problem.map_or(Ok(reply), |problem| Err(broken(problem)))
+    problem.map_or(Ok(()), |problem| Err(broken(problem)))
 }

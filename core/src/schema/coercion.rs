@@ -128,6 +128,12 @@ impl Coercion {
         adapted
     }
 
+    /// Whether the schema knows every name.
+    pub(crate) fn knows_all(&self, arguments: &Map<String, Value>) -> bool {
+        let root = self.shape.at(Shape::ROOT);
+        !self.is_closed || arguments.keys().all(|name| root.member(name).is_some())
+    }
+
     fn types(&self, name: &str) -> Option<Types> {
         let place = self.shape.at(Shape::ROOT).member(name)?;
         Some(self.shape.at(place).types)
