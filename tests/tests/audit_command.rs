@@ -262,7 +262,8 @@ fn a_summary_counts_calls_and_denials() {
     let (printed, _) = audit(&home, &["--summary", "--json"]);
     let printed: Value = serde_json::from_str(&printed).unwrap();
     assert_eq!((&printed["calls"], &printed["damaged"]), (&json!(5), &json!(0)));
-    assert_eq!(printed["decisions"], json!({ "approve": 1, "disable": 1 }));
+    assert_eq!(printed["decisions"], json!({ "approve": 1 }));
+    assert_eq!(printed["attempts"], json!({ "disable": 1 }), "what was not done is no decision");
     // Edge case 85: the call that a gate only observed is no denial.
     assert_eq!(
         printed["denials"],
@@ -273,7 +274,7 @@ fn a_summary_counts_calls_and_denials() {
         "argument_bytes": 2, "reply_bytes": 6, "duration_us": 1_500
     });
     assert_eq!(printed["tools"][0], greet);
-    let bo = json!({ "actor": "user:bo", "calls": 0, "failures": 0, "denials": 0, "decisions": 2 });
+    let bo = json!({ "actor": "user:bo", "calls": 0, "failures": 0, "denials": 0, "decisions": 1 });
     assert_eq!(printed["actors"][1], bo);
 
     let (printed, _) = audit(&home, &["--summary", "--tool", "gret"]);

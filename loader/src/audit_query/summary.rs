@@ -17,8 +17,10 @@ pub struct AuditSummary {
     pub last: Option<String>,
     /// How many calls.
     pub calls: u64,
-    /// How many decisions of each kind.
+    /// How many decisions of each kind were carried out.
     pub decisions: BTreeMap<String, u64>,
+    /// How many of each kind were not, because somebody may not decide that, or because something stood against it.
+    pub attempts: BTreeMap<String, u64>,
     /// Usage by tool, and by provider where the tool had one.
     pub tools: BTreeMap<(String, Option<String>), ToolUsage>,
     /// The calls that were denied, by reason and tool.
@@ -57,7 +59,7 @@ pub struct ActorUsage {
     pub failures: u64,
     /// How many of them were denied.
     pub denials: u64,
-    /// How many decisions.
+    /// How many decisions were carried out.
     pub decisions: u64,
 }
 
@@ -79,9 +81,15 @@ impl AuditSummary {
                 actor.denials += u64::from(call.denial().is_some());
                 self.add_call(call);
             }
-            AuditEvent::Decision(AuditDecision { kind, .. }) => {
-                actor.decisions += 1;
-                *place(&mut self.decisions, kind.clone(), Self::OTHERS.to_owned()) += 1;
+            AuditEvent::Decision(AuditDecision { kind, refused, .. }) => {
+                let kinds = match refused {
+                    None => {
+                        actor.decisions += 1;
+                        &mut self.decisions
+                    }
+                    Some(_) => &mut self.attempts,
+                };
+                *place(kinds, kind.clone(), Self::OTHERS.to_owned()) += 1;
             }
         }
     }

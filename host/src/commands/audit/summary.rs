@@ -23,6 +23,8 @@ struct SummaryJson<'a> {
     last: Option<&'a str>,
     calls: u64,
     decisions: &'a BTreeMap<String, u64>,
+    /// Decisions that were not carried out.
+    attempts: &'a BTreeMap<String, u64>,
     tools: Vec<ToolRow<'a>>,
     denials: Vec<DenialRow<'a>>,
     actors: Vec<ActorRow<'a>>,
@@ -69,12 +71,13 @@ impl Summary {
     }
 
     pub(super) fn json(&self, output: &mut Output) -> Result<(), CommandError> {
-        let AuditSummary { first, last, calls, decisions, .. } = &self.counts;
+        let AuditSummary { first, last, calls, decisions, attempts, .. } = &self.counts;
         Ok(output.json(&SummaryJson {
             first: first.as_deref(),
             last: last.as_deref(),
             calls: *calls,
             decisions,
+            attempts,
             tools: self.tools(),
             denials: self.denials(),
             actors: self.actors(),
@@ -83,8 +86,9 @@ impl Summary {
     }
 
     pub(super) fn tables(&self, output: &mut Output) -> Result<(), CommandError> {
-        let AuditSummary { first: Some(first), last: Some(last), calls, decisions, .. } =
-            &self.counts
+        let AuditSummary {
+            first: Some(first), last: Some(last), calls, decisions, attempts, ..
+        } = &self.counts
         else {
             return Ok(());
         };
@@ -133,6 +137,10 @@ impl Summary {
         })?;
         let made = Table::new(["DECISION", "COUNT"]);
         section(output, made, decisions.iter().collect(), |table, (kind, count)| {
+            table.row([kind, &grouped(*count)]);
+        })?;
+        let not_made = Table::new(["NOT DONE", "COUNT"]);
+        section(output, not_made, attempts.iter().collect(), |table, (kind, count)| {
             table.row([kind, &grouped(*count)]);
         })
     }

@@ -270,6 +270,7 @@ fn a_summary_counts_by_tool_outcome_reason_and_actor() {
             json!({ "tool": "gret", "provider": null, "outcome": "refused", "reason": "notRegistered" }),
         ),
         decision(json!({ "actor": "user:bo" })),
+        decision(json!({ "actor": "user:bo", "refused": "second_person" })),
         decision(json!({ "actor": "user:bo", "decision": "deny", "time": "2026-01-01T00:00:09Z" })),
     ];
     let mut summary = AuditSummary::default();
@@ -282,6 +283,7 @@ fn a_summary_counts_by_tool_outcome_reason_and_actor() {
         counts.iter().map(|(name, count)| ((*name).to_owned(), *count)).collect()
     };
     assert_eq!(summary.decisions, counts(&[("approve", 1), ("deny", 1)]));
+    assert_eq!(summary.attempts, counts(&[("approve", 1)]));
     let greet = ToolUsage {
         calls: 5,
         outcomes: counts(&[("ok", 2), ("fault", 1), ("cancelled", 1), ("refused", 1)]),
