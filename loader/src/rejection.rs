@@ -11,6 +11,14 @@ pub enum Stage {
     Discover,
     /// Reading the file's note and tables, without running anything of it.
     Inspect,
+    /// Reading a bundle: its manifest, its paths and its files.
+    Bundle,
+    /// Finding out who signed a bundle, and whether this host trusts them.
+    Signature,
+    /// Asking the operator's policy: what may be unsigned, what is locked, what failed before.
+    Policy,
+    /// Judging the library's tables, without running anything of it.
+    Audit,
     /// Comparing what was read with what this host accepts.
     Verify,
     /// Copying the file into the host's private store.
@@ -29,6 +37,10 @@ impl Stage {
         match self {
             Self::Discover => "discover",
             Self::Inspect => "inspect",
+            Self::Bundle => "bundle",
+            Self::Signature => "signature",
+            Self::Policy => "policy",
+            Self::Audit => "audit",
             Self::Verify => "verify",
             Self::Store => "store",
             Self::Load => "load",
