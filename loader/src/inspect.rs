@@ -12,7 +12,7 @@ use std::{
 
 use toolbay_abi::note::Note;
 
-pub use elf::{LibraryFacts, RootSymbol};
+pub use elf::{Dependencies, Dependency, LibraryFacts, RootFault, RootSymbol, Stack, VersionNeed};
 
 use crate::{
     discover::Candidate,
@@ -38,6 +38,20 @@ pub enum Inspection {
     /// It has a note.
     Plugin(Box<Inspected>),
     /// It is something else, which is no mistake: a plugin directory may hold other files. The text says what it is.
+    NotAPlugin(&'static str),
+}
+
+/// What the content of a file says about it.
+#[derive(Debug)]
+pub enum Content {
+    /// It has a note.
+    Plugin {
+        /// The note.
+        note: Box<Note>,
+        /// What its tables say.
+        facts: Box<LibraryFacts>,
+    },
+    /// It is something else, which the text names.
     NotAPlugin(&'static str),
 }
 
@@ -108,13 +122,34 @@ impl Inspected {
 pub fn inspect(candidate: &Candidate) -> Result<Inspection, Rejection> {
     let path = candidate.path();
     let (file, identity) = open(path).map_err(|reason| reason.of(path, None))?;
-    let tables = match elf::read(&file).map_err(|reason| reason.of(path, None))? {
-        elf::Found::Library(tables) => tables,
-        elf::Found::Other(what) => return Ok(Inspection::NotAPlugin(what)),
+    let content =
+        elf::read_file(&file).and_then(content).map_err(|reason| reason.of(path, None))?;
+    let (note, facts) = match content {
+        Content::Plugin { note, facts } => (*note, *facts),
+        Content::NotAPlugin(what) => return Ok(Inspection::NotAPlugin(what)),
     };
-    let note = note::parse(&tables.note).map_err(|reason| reason.of(path, None))?;
-    let (path, facts) = (path.to_owned(), tables.facts);
+    let path = path.to_owned();
     Ok(Inspection::Plugin(Box::new(Inspected { path, file, identity, note, facts })))
+}
+
+/// Reads the note and the tables of a file whose whole content is in memory, as [`inspect`] reads those of a file.
+///
+/// # Errors
+///
+/// [`Reason`] for a damaged library or note.
+pub fn read_content(bytes: &[u8]) -> Result<Content, Reason> {
+    elf::read(bytes).and_then(content)
+}
+
+fn content(found: elf::Found) -> Result<Content, Reason> {
+    Ok(match found {
+        elf::Found::Library(tables) => {
+            let elf::Tables { note, facts } = *tables;
+            let (note, facts) = (Box::new(note::parse(&note)?), Box::new(facts));
+            Content::Plugin { note, facts }
+        }
+        elf::Found::Other(what) => Content::NotAPlugin(what),
+    })
 }
 
 /// Opens a regular file, and nothing that is another kind of file.

@@ -39,8 +39,10 @@
 mod plugin_text;
 mod rejection;
 
+mod compatibility;
 mod discover;
 mod inspect;
+mod static_audit;
 mod store;
 mod verify;
 
@@ -82,20 +84,26 @@ pub use crate::{
         AuditItem, AuditReadError, AuditSummary, AuditTail, AuditTrail, AuditWrite, DamagedLine,
         Moment, MomentError, ToolUsage,
     },
+    compatibility::compatibility,
     config::{ActorNow, AuditConfig, Config},
     discover::{Candidate, Discovery, MAX_ENTRIES, discover},
     error::{AccessFileError, OpenError, RefreshError, RegistryFileError},
     inspect::{
-        FileIdentity, Inspected, Inspection, LibraryFacts, MAX_FILE_LEN, RootSymbol, inspect,
+        Content, Dependencies, Dependency, FileIdentity, Inspected, Inspection, LibraryFacts,
+        MAX_FILE_LEN, RootFault, RootSymbol, Stack, VersionNeed, inspect, read_content,
     },
     registry_file::FORMAT as REGISTRY_FORMAT,
     rejection::{Reason as RejectionReason, Rejection, Stage},
+    static_audit::{
+        BUILT_IN_LIBRARIES, Check, DENIED_IMPORTS, DeniedCrate, Finding, HostSystem, Level,
+        LooserSetting, PolicySetting, StaticAuditPolicy, UnknownAuditWord, static_audit,
+    },
     store::{ContentHash, NotAHash, Store},
     toolbay::{
         ChangedTool, GroupState, Loadout, LoadoutChange, ProviderState, ProviderStatus,
         RefreshReport, Switch, ToolState, Toolbay,
     },
-    verify::{DeclaredTool, Verified, problems, verify},
+    verify::{DeclaredTool, Problem, Verified, findings, problems, verify},
 };
 pub use toolbay_abi::note::{Note, NoteTool};
 pub use toolbay_core::*;

@@ -3,7 +3,7 @@
 //! Opening a library runs its constructors, so whoever calls this trusts the file. It is opened with `NOW`, so that a missing
 //! symbol is an error here and not at a call; `LOCAL`, so that plugins do not see each other's symbols; and `NODELETE`, so that it
 //! stays mapped also when a check fails afterwards: its constructors may have started threads.
-#![expect(unsafe_code, reason = "dlopen, dlsym and dladdr have no safe form")]
+#![expect(unsafe_code, reason = "dlopen, dlsym, dladdr and gnu_get_libc_version have no safe form")]
 
 use std::{
     ffi::{CStr, OsStr},
@@ -87,6 +87,25 @@ fn file_of(address: *mut libc::c_void) -> Option<PathBuf> {
     // SAFETY: dladdr returned a path that ends with a NUL, and that lives as long as the library, which is never unloaded.
     let path = unsafe { CStr::from_ptr(info.dli_fname) };
     Some(PathBuf::from(OsStr::from_bytes(path.to_bytes())))
+}
+
+/// The release of the glibc that this process runs with, such as `2.36`.
+#[cfg(target_env = "gnu")]
+pub(crate) fn glibc_release() -> Option<String> {
+    // SAFETY: it takes nothing, and returns a constant text of the C library that ends with a NUL.
+    let release = unsafe { libc::gnu_get_libc_version() };
+    if release.is_null() {
+        return None;
+    }
+    // SAFETY: as above; the text is never freed.
+    let release = unsafe { CStr::from_ptr(release) };
+    release.to_str().ok().map(str::to_owned)
+}
+
+/// None, as this process runs with another C library.
+#[cfg(not(target_env = "gnu"))]
+pub(crate) fn glibc_release() -> Option<String> {
+    None
 }
 
 fn same_file(one: &Path, other: &Path) -> bool {

@@ -3,16 +3,21 @@
 
 mod declared;
 
+use std::collections::BTreeSet;
+
 use semver::Version;
-use toolbay_abi::{note::TARGET, shape};
+use toolbay_abi::note::Note;
 use toolbay_core::ProviderId;
 
 pub use declared::DeclaredTool;
 
 use crate::{
+    compatibility::compatibility,
     discover::Candidate,
-    inspect::{self, Inspected, Inspection, RootSymbol},
+    inspect::{self, Inspected, Inspection},
+    plugin_text::one_line,
     rejection::{Reason, Rejection, Stage},
+    static_audit::{self, Check, Finding, HostSystem, Level, StaticAuditPolicy, static_audit},
     store::{ContentHash, Store},
 };
 
@@ -59,87 +64,102 @@ impl Verified {
     }
 }
 
-/// The panic strategy of a plugin, whatever the host's own is: the catch is in the plugin.
+/// The panic strategy that a note must name.
 const UNWIND: &str = "unwind";
 
-/// Every reason for which this host would refuse the file, without loading it.
-pub fn problems(inspected: &Inspected) -> Vec<Reason> {
-    let note = inspected.note();
-    let facts = inspected.facts();
-    let mut problems = Vec::new();
-    let mut refuse = |code, expected: String, found: String, remedy: &str| {
-        problems.push(Reason::plugin(Stage::Verify, code, expected, found, remedy));
-    };
+/// Something about a plugin that this host does not take, or that somebody should hear of.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Problem {
+    /// The note does not fit this host, whatever its policy.
+    Unfit(Reason),
+    /// The static audit's finding.
+    Found(Finding),
+}
 
-    let digest = format!("{:016x}", shape::DIGEST);
-    if (note.epoch, note.digest.as_str()) != (shape::EPOCH, digest.as_str()) {
-        refuse(
-            "other_abi",
-            format!("interface {} with digest {digest}", shape::EPOCH),
-            format!("interface {} with digest {:?}", note.epoch, note.digest),
-            "build the plugin again with the toolbay-plugin-api of this host",
-        );
-    }
-    if note.target != TARGET {
-        refuse(
-            "other_target",
-            TARGET.to_owned(),
-            note.target.clone(),
-            "build the plugin for this system: cargo build --release --target ...",
-        );
-    }
-    if !TARGET.starts_with(facts.machine) {
-        refuse(
-            "other_machine",
-            TARGET.to_owned(),
-            format!("a library for {}", facts.machine),
-            "build the plugin for this system: cargo build --release --target ...",
-        );
-    }
-    if note.panic != UNWIND || !facts.unwinds {
-        let found = if facts.unwinds { note.panic.clone() } else { "abort".to_owned() };
-        refuse(
-            "panic_abort",
-            format!("a library built with panic = {UNWIND:?}"),
-            format!("panic = {found:?}, with which a panic would end the host"),
-            "remove `panic` from the profile in Cargo.toml and build again",
-        );
-    }
-    match facts.root {
-        RootSymbol::Defined { .. } => {}
-        RootSymbol::Malformed | RootSymbol::Missing => {
-            let found = if facts.root == RootSymbol::Missing {
-                "none"
-            } else {
-                "a symbol of another kind or size"
-            };
-            refuse(
-                "no_root_module",
-                "a root module defined in this very file".to_owned(),
-                found.to_owned(),
-                "call export_provider! in a crate with crate-type = [\"cdylib\"]",
-            );
+impl Problem {
+    /// What follows from it: [`Level::Warn`] or [`Level::Deny`].
+    pub fn level(&self) -> Level {
+        match self {
+            Self::Unfit(_) => Level::Deny,
+            Self::Found(finding) => finding.level,
         }
     }
-    if let Err(found) = provider_id(&note.id) {
-        refuse(
-            "bad_provider_id",
-            "a lower-case letter, then letters, digits, _ and -, 64 at most, and not \"core\""
-                .to_owned(),
-            found,
-            "change the id in export_provider!",
-        );
+
+    /// The audit's check, where it is one of the audit.
+    pub fn check(&self) -> Option<Check> {
+        match self {
+            Self::Unfit(_) => None,
+            Self::Found(finding) => Some(finding.check),
+        }
     }
-    if let Err(error) = Version::parse(&note.version) {
-        let found = format!("{:?} ({error})", note.version);
-        refuse(
-            "bad_version",
-            "a version such as 1.2.3".to_owned(),
-            found,
-            "correct the version in Cargo.toml",
-        );
+
+    /// What was expected and found, and what to do.
+    pub fn reason(&self) -> &Reason {
+        match self {
+            Self::Unfit(reason) | Self::Found(Finding { reason, .. }) => reason,
+        }
     }
+
+    /// The reason by itself.
+    pub fn into_reason(self) -> Reason {
+        match self {
+            Self::Unfit(reason) | Self::Found(Finding { reason, .. }) => reason,
+        }
+    }
+}
+
+/// Everything that this host has against the file, or to say about it, without loading it: interface and system, the static audit, and
+/// the rest of the note, in this order. `companions` are the file names and sonames of the other libraries in its bundle.
+pub fn findings(
+    inspected: &Inspected,
+    host: &HostSystem,
+    policy: &StaticAuditPolicy,
+    companions: &BTreeSet<String>,
+) -> Vec<Problem> {
+    let (note, facts) = (inspected.note(), inspected.facts());
+    let mut problems: Vec<Problem> = compatibility(note).into_iter().map(Problem::Unfit).collect();
+    let found = static_audit(facts, host, policy, companions);
+    problems.extend(found.into_iter().map(Problem::Found));
+    let (check, level) = (Check::PanicStrategy, policy.level(Check::PanicStrategy));
+    // Where the library can't unwind the audit has said so.
+    if note.panic != UNWIND && facts.unwinds && level != Level::Allow {
+        let reason = static_audit::panic_abort(&note.panic);
+        problems.push(Problem::Found(Finding { check, level, reason }));
+    }
+    problems.extend([bad_id(note), bad_version(note)].into_iter().flatten().map(Problem::Unfit));
     problems
+}
+
+/// Every reason for which this host would refuse the file under the default policy, without loading it.
+pub fn problems(inspected: &Inspected) -> Vec<Reason> {
+    let policy = StaticAuditPolicy::default();
+    findings(inspected, &HostSystem::current(), &policy, &BTreeSet::new())
+        .into_iter()
+        .filter(|problem| problem.level() == Level::Deny)
+        .map(Problem::into_reason)
+        .collect()
+}
+
+fn bad_id(note: &Note) -> Option<Reason> {
+    let found = provider_id(&note.id).err()?;
+    Some(Reason::plugin(
+        Stage::Verify,
+        "bad_provider_id",
+        "a lower-case letter, then letters, digits, _ and -, 64 at most, and not \"core\"",
+        found,
+        "change the id in export_provider!",
+    ))
+}
+
+fn bad_version(note: &Note) -> Option<Reason> {
+    let error = Version::parse(&note.version).err()?;
+    Some(Reason::plugin(
+        Stage::Verify,
+        "bad_version",
+        "a version such as 1.2.3",
+        format!("{:?} ({error})", one_line(&note.version, 100)),
+        "correct the version in Cargo.toml",
+    ))
 }
 
 /// Verifies a plugin and copies it into the store. Beside it come the tools that are left out for a mistake of their own.

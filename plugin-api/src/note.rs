@@ -72,7 +72,9 @@ impl Out<'_> {
         self.number(shape::EPOCH);
         self.raw(b",\"digest\":\"");
         self.hex(shape::DIGEST);
-        self.raw(b"\",\"id\":");
+        self.raw(b"\",\"shape\":");
+        self.strings(shape::SHAPE);
+        self.raw(b",\"id\":");
         self.string(declared.id);
         self.raw(b",\"version\":");
         self.string(declared.version);
@@ -96,16 +98,8 @@ impl Out<'_> {
         self.raw(b"{\"name\":");
         self.string(spec.name);
         if !spec.aliases.is_empty() {
-            self.raw(b",\"aliases\":[");
-            let mut at = 0;
-            while at < spec.aliases.len() {
-                if at > 0 {
-                    self.byte(b',');
-                }
-                self.string(spec.aliases[at]);
-                at += 1;
-            }
-            self.byte(b']');
+            self.raw(b",\"aliases\":");
+            self.strings(spec.aliases);
         }
         self.raw(b",\"label\":");
         self.string(if spec.label.is_empty() { spec.name } else { spec.label });
@@ -173,6 +167,19 @@ impl Out<'_> {
 
     const fn hex_digit(&mut self, digit: u8) {
         self.byte(if digit < 10 { b'0' + digit } else { b'a' + digit - 10 });
+    }
+
+    const fn strings(&mut self, texts: &[&str]) {
+        self.byte(b'[');
+        let mut at = 0;
+        while at < texts.len() {
+            if at > 0 {
+                self.byte(b',');
+            }
+            self.string(texts[at]);
+            at += 1;
+        }
+        self.byte(b']');
     }
 
     const fn string(&mut self, text: &str) {
@@ -260,6 +267,7 @@ mod tests {
         let note: Note = serde_json::from_slice(&record[HEADER_LEN..]).unwrap();
         assert_eq!(note.epoch, shape::EPOCH);
         assert_eq!(note.digest, format!("{:016x}", shape::DIGEST));
+        assert_eq!(note.shape, shape::SHAPE);
         assert_eq!((note.id.as_str(), note.version.as_str()), ("sample", "1.2.3"));
         assert_eq!((note.panic.as_str(), note.target.as_str()), (note::PANIC, note::TARGET));
 

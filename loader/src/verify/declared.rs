@@ -155,6 +155,7 @@ mod tests {
     fn note(tools: Vec<NoteTool>) -> Note {
         Note {
             epoch: 1,
+            shape: vec![],
             digest: String::new(),
             id: "a".to_owned(),
             version: "1.0.0".to_owned(),

@@ -24,6 +24,10 @@ pub struct Note {
     pub epoch: u32,
     /// The interface's digest in 16 hexadecimal digits, [`shape::DIGEST`](crate::shape::DIGEST).
     pub digest: String,
+    /// The crossing types spelled out, [`shape::SHAPE`](crate::shape::SHAPE), so that a host can name what differs; empty where the
+    /// note has none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub shape: Vec<String>,
     /// The provider's id.
     pub id: String,
     /// The provider's version.

@@ -70,7 +70,7 @@ fn show(
     problems: &[RejectionReason],
     output: &mut Output,
 ) -> Result<(), CommandError> {
-    let Note { epoch, digest, id, version, panic, target, tools } = plugin.note();
+    let Note { epoch, digest, id, version, panic, target, tools, .. } = plugin.note();
     let root = root_module(plugin.facts());
     output.text(&format!(
         "provider     {id} {version}\n\
@@ -128,7 +128,7 @@ impl From<&LibraryFacts> for LibraryJson {
 fn root_module(facts: &LibraryFacts) -> &'static str {
     match facts.root {
         RootSymbol::Defined { .. } => "defined",
-        RootSymbol::Malformed => "malformed",
+        RootSymbol::Malformed(_) => "malformed",
         RootSymbol::Missing => "missing",
     }
 }
