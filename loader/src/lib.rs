@@ -44,6 +44,9 @@ mod inspect;
 mod store;
 mod verify;
 
+mod bundle;
+mod signature;
+
 mod encode;
 mod instance;
 mod library;
@@ -82,6 +85,11 @@ pub use crate::{
         AuditItem, AuditReadError, AuditSummary, AuditTail, AuditTrail, AuditWrite, DamagedLine,
         Moment, MomentError, ToolUsage,
     },
+    bundle::{
+        Bundle, BundlePath, BundledDefinition, BundledTool, FileContent, ListedFile,
+        MAX_BUNDLE_ENTRIES, MAX_BUNDLE_LEN, Manifest, ManifestParts, PathError, Target,
+        WriteZipError, write_zip,
+    },
     config::{ActorNow, AuditConfig, Config},
     discover::{Candidate, Discovery, MAX_ENTRIES, discover},
     error::{AccessFileError, OpenError, RefreshError, RegistryFileError},
@@ -90,6 +98,7 @@ pub use crate::{
     },
     registry_file::FORMAT as REGISTRY_FORMAT,
     rejection::{Reason as RejectionReason, Rejection, Stage},
+    signature::{KeyId, NotAKey, PublicKey, SignatureText, TrustedComment},
     store::{ContentHash, NotAHash, Store},
     toolbay::{
         ChangedTool, GroupState, Loadout, LoadoutChange, ProviderState, ProviderStatus,
