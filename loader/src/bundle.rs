@@ -6,8 +6,9 @@
 //! so that whoever vouches for the manifest vouches for every byte.
 //!
 //! Opening reads names, sizes and the manifest. Content is compared with its hash while it is copied out, never before, and nothing that a
-//! bundle says about its own sizes is believed. A zip file has nothing before, behind or between its entries, no comment and no zip64
-//! records, which no bundle needs; its entries are stored or deflated, and neither encrypted nor links.
+//! bundle says about its own sizes is believed. A zip file has nothing before its first entry or behind its directory, no comment
+//! and no zip64 directory, which no bundle needs; its entries are stored or deflated, and neither encrypted nor links. What lies unused
+//! between entries is not looked at.
 
 mod folder;
 mod manifest;

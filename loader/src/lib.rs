@@ -98,7 +98,7 @@ pub use crate::{
     },
     registry_file::FORMAT as REGISTRY_FORMAT,
     rejection::{Reason as RejectionReason, Rejection, Stage},
-    signature::{KeyId, NotAKey, PublicKey, SignatureText, TrustedComment},
+    signature::{KeyId, NotAKey, NotAKeyId, PublicKey, SignatureText, TrustedComment},
     store::{ContentHash, NotAHash, Store},
     toolbay::{
         ChangedTool, GroupState, Loadout, LoadoutChange, ProviderState, ProviderStatus,

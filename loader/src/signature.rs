@@ -28,6 +28,23 @@ impl fmt::Display for KeyId {
     }
 }
 
+/// A text that is no [`KeyId`].
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error("key id: expected 16 hexadecimal digits, found {found:?}")]
+pub struct NotAKeyId {
+    found: String,
+}
+
+impl FromStr for KeyId {
+    type Err = NotAKeyId;
+
+    fn from_str(text: &str) -> Result<Self, NotAKeyId> {
+        let is_id = text.len() == 16 && text.bytes().all(|byte| byte.is_ascii_hexdigit());
+        let number = u64::from_str_radix(text, 16).ok().filter(|_| is_id);
+        number.map(Self).ok_or_else(|| NotAKeyId { found: text.chars().take(80).collect() })
+    }
+}
+
 /// What minisign puts before a key and before a signature: two bytes for the algorithm, then the key's number.
 struct Header {
     algorithm: [u8; 2],

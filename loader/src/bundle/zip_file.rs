@@ -27,7 +27,7 @@ const MAX_RATIO: u64 = 200;
 /// Below this size, in bytes, the ratio says nothing.
 const SMALL: u64 = 1024 * 1024;
 
-/// The most bytes of the directory: what [`super::MAX_BUNDLE_ENTRIES`] entries need, and no more than a manifest that names them.
+/// The most bytes of the directory, all of which is kept in memory; as much as a manifest, which names the same files, may have.
 const MAX_DIRECTORY_LEN: u32 = 4 * 1024 * 1024;
 
 /// What the bytes of a zip file are read from.

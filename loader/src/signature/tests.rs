@@ -151,4 +151,10 @@ fn a_key_is_read_from_its_file_or_its_line() {
     for text in bad {
         assert!(text.parse::<PublicKey>().is_err(), "{text:?}");
     }
+    let id = KEY.parse::<PublicKey>().unwrap().id();
+    assert_eq!(("E7620F1842B4E81F".parse(), "e7620f1842b4e81f".parse()), (Ok(id), Ok(id)));
+    for text in ["", "E7620F1842B4E81", "+7620F1842B4E81F", "E7620F1842B4E81F0", "éééééééé"]
+    {
+        assert!(text.parse::<KeyId>().is_err(), "{text:?}");
+    }
 }

@@ -1,9 +1,16 @@
 //! The form of a manifest, apart from the types that it is read into: changing those does not change the file.
 
-use std::{collections::BTreeMap, fmt::Display};
+use std::{
+    collections::BTreeMap,
+    fmt::{self, Display},
+    marker::PhantomData,
+};
 
 use semver::Version;
-use serde::{Deserialize, Serialize};
+use serde::{
+    Deserialize, Deserializer, Serialize,
+    de::{MapAccess, Visitor, value::MapAccessDeserializer},
+};
 use serde_json::value::RawValue;
 use toolbay_core::{Egress, ProviderId, Schema};
 
@@ -11,6 +18,7 @@ use super::{Manifest, canonical_bytes, mistake};
 use crate::{
     bundle::{BundlePath, BundledDefinition, BundledTool, ListedFile, ManifestParts, Target},
     file_declarations::{FileDeclared, FileNames},
+    plugin_text::one_line,
     rejection::Reason,
     store::ContentHash,
     verify::DeclaredTool,
@@ -37,8 +45,8 @@ struct FileManifest {
     documentation: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     icon: Option<String>,
-    targets: BTreeMap<String, FileTarget>,
-    files: Vec<FileListed>,
+    targets: BTreeMap<String, Members<FileTarget>>,
+    files: Vec<Members<FileListed>>,
     /// Texts, because what serde makes of flattened members can't hold a schema as text.
     tools: Vec<Box<RawValue>>,
 }
@@ -48,7 +56,7 @@ struct FileTarget {
     epoch: u32,
     #[serde(with = "digits")]
     digest: u64,
-    libraries: Vec<FileListed>,
+    libraries: Vec<Members<FileListed>>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -77,6 +85,31 @@ struct FileDefinition {
     output_schema: Option<Box<RawValue>>,
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     configured: bool,
+}
+
+/// A value that is an object in the file. What is derived alone would take an array of the members' values as well.
+#[derive(Serialize)]
+#[serde(transparent)]
+struct Members<T>(T);
+
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for Members<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_map(ObjectOf(PhantomData))
+    }
+}
+
+struct ObjectOf<T>(PhantomData<T>);
+
+impl<'de, T: Deserialize<'de>> Visitor<'de> for ObjectOf<T> {
+    type Value = Members<T>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, members: A) -> Result<Members<T>, A::Error> {
+        T::deserialize(MapAccessDeserializer::new(members)).map(Members)
+    }
 }
 
 /// Values that are texts in the file.
@@ -123,7 +156,7 @@ mod digits {
 /// Reads the text of a manifest, in which no member is there twice.
 pub(super) fn read(text: &str) -> Result<ManifestParts, Reason> {
     let file: FileManifest = at("", text)?;
-    let target = |(name, target): (String, FileTarget)| {
+    let target = |(name, Members(target)): (String, Members<FileTarget>)| {
         let place = format!("targets.{name}.libraries");
         let FileTarget { epoch, digest, libraries } = target;
         Ok((name, Target { epoch, digest, libraries: listed(&place, libraries)? }))
@@ -182,10 +215,11 @@ pub(in crate::bundle) fn canonical_text(parts: &ManifestParts) -> Result<Vec<u8>
     Ok(canonical_bytes(&value))
 }
 
-/// Reads a JSON text that stands at a place in the manifest.
+/// Reads a JSON object that stands at a place in the manifest.
 fn at<'de, T: Deserialize<'de>>(place: &str, text: &'de str) -> Result<T, Reason> {
     let mut json = serde_json::Deserializer::from_str(text);
-    serde_path_to_error::deserialize(&mut json).map_err(|error| {
+    let read = serde_path_to_error::deserialize(&mut json);
+    read.map(|Members(read)| read).map_err(|error| {
         let inner = error.path().to_string();
         let place = match (place, &*inner) {
             ("", inner) => inner.to_owned(),
@@ -205,13 +239,13 @@ const WELL_FORMED: &str = "the members of a manifest, each with its kind of valu
 fn path_at(place: &str, text: &str) -> Result<BundlePath, Reason> {
     text.parse::<BundlePath>().map_err(|error| {
         let mut reason = error.refused();
-        reason.found = format!("{place}: {}", reason.found);
+        reason.found = one_line(&format!("{place}: {}", reason.found), 400);
         reason
     })
 }
 
-fn listed(place: &str, files: Vec<FileListed>) -> Result<Vec<ListedFile>, Reason> {
-    let listed = files.into_iter().enumerate().map(|(number, file)| {
+fn listed(place: &str, files: Vec<Members<FileListed>>) -> Result<Vec<ListedFile>, Reason> {
+    let listed = files.into_iter().enumerate().map(|(number, Members(file))| {
         let path = path_at(&format!("{place}[{number}].path"), &file.path)?;
         Ok(ListedFile { path, size: file.size, sha256: file.sha256 })
     });
@@ -253,13 +287,13 @@ fn tool(place: &str, text: &str) -> Result<BundledTool, Reason> {
     Ok(BundledTool { declared, definition })
 }
 
-fn target_to_file(target: &Target) -> FileTarget {
+fn target_to_file(target: &Target) -> Members<FileTarget> {
     let libraries = target.libraries.iter().map(listed_to_file).collect();
-    FileTarget { epoch: target.epoch, digest: target.digest, libraries }
+    Members(FileTarget { epoch: target.epoch, digest: target.digest, libraries })
 }
 
-fn listed_to_file(file: &ListedFile) -> FileListed {
-    FileListed { path: file.path.to_string(), size: file.size, sha256: file.sha256 }
+fn listed_to_file(file: &ListedFile) -> Members<FileListed> {
+    Members(FileListed { path: file.path.to_string(), size: file.size, sha256: file.sha256 })
 }
 
 fn tool_to_file(tool: &BundledTool) -> FileTool {

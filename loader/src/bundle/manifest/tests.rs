@@ -147,6 +147,18 @@ fn what_is_wrong_is_told_with_its_place() {
         ("/files/1/size", json!(1.5), "files[1].size: invalid type: floating point"),
         ("/tools/1", tool.clone(), "tools[1]: note_add twice"),
         ("/tools/1", json!(7), "tools[1]: invalid type: integer"),
+        // Arrays of what the members hold.
+        (
+            "/files/0",
+            json!(["docs/x", 1, hash]),
+            "files[0]: invalid type: sequence, expected an object",
+        ),
+        (
+            x86,
+            json!([1, "00000000deadbeef", []]),
+            "targets.x86_64-linux-gnu: invalid type: sequence",
+        ),
+        ("/tools/0", json!(["a", [], "", ""]), "tools[0]: invalid type: sequence"),
         ("/tools/0/name", json!("a b"), "tools[0]: tool name: expected"),
         ("/tools/0/aliases/0", json!(1), "tools[0].aliases[0]: invalid type"),
         ("/tools/0/effect", json!("harmless"), "tools[0]: effect: expected one of"),
@@ -222,4 +234,7 @@ fn paths_sizes_and_egress_have_codes_of_their_own() {
     }
     let reason = parse(&more(vec![file("a/../b", 1)])).unwrap_err();
     assert!(reason.found.starts_with("files[2].path: "), "{reason}");
+    let libraries = json!({"epoch": 1, "digest": "0".repeat(16), "libraries": [file("/x", 1)]});
+    let reason = parse(&with("/targets", Some(json!({"a\nb": libraries})))).unwrap_err();
+    assert_eq!(reason.found, "targets.a\\nb.libraries[0].path: \"/x\"");
 }
