@@ -14,8 +14,9 @@ use std::{
 use serde_json::{Map, Value, value::RawValue};
 use thiserror::Error;
 
+pub use self::unique::UniqueMembers;
 pub use self::violation::Violation;
-use self::{unique::Unique, violation::violations};
+use self::violation::violations;
 use crate::{
     caller::Caller,
     definition::ToolDefinition,
@@ -244,7 +245,7 @@ fn parse(text: &str, limit: usize) -> Result<Map<String, Value>, ArgumentsError>
     if text.len() > limit {
         return Err(ArgumentsError::TooLarge { limit, found: text.len() });
     }
-    let Unique(value) = serde_json::from_str(or_none(text)).map_err(|source| {
+    let UniqueMembers(value) = serde_json::from_str(or_none(text)).map_err(|source| {
         let (line, column) = (source.line(), source.column());
         match source.is_data() {
             true => ArgumentsError::Twice { line, column },

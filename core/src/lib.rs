@@ -171,7 +171,7 @@ pub use crate::{
         Owner, PendingCall, PendingRequest, Preview, RequestState, Settled, StoreError,
         StoredReply, StoredRequest, Suspension,
     },
-    arguments::{ArgumentsError, ValidCall, Violation},
+    arguments::{ArgumentsError, UniqueMembers, ValidCall, Violation},
     audit::{
         AuditError, AuditRecord, AuditSink, Clock, DecisionKind, DecisionRecord, Outcome, Privacy,
     },

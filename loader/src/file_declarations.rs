@@ -1,9 +1,28 @@
 //! The form that declarations have in the host's files, apart from the type that they are read into.
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize, de::Error as _};
 use serde_json::value::RawValue;
 use thiserror::Error;
 use toolbay_core::{Declarations, NameError, Schema, SchemaError, UnknownWord};
+
+use crate::verify::DeclaredTool;
+
+/// A tool as its note declares it: one object of names and declarations.
+#[derive(Serialize)]
+pub(crate) struct FileDeclared {
+    #[serde(flatten)]
+    pub(crate) names: FileNames,
+    #[serde(flatten)]
+    pub(crate) declarations: FileDeclarations,
+}
+
+#[derive(Serialize, Deserialize)]
+pub(crate) struct FileNames {
+    name: String,
+    aliases: Vec<String>,
+    label: String,
+    summary: String,
+}
 
 #[derive(Serialize, Deserialize)]
 pub(crate) struct FileDeclarations {
@@ -24,7 +43,7 @@ pub(crate) struct FileDeclarations {
 /// Why well-formed content is no declarations.
 #[derive(Debug, Error)]
 pub(crate) enum DeclarationsError {
-    /// A group breaks the rule for names.
+    /// A name or a group breaks the rule for its kind.
     ///
     /// Resolution: as for the file.
     #[error(transparent)]
@@ -73,6 +92,44 @@ impl TryFrom<FileDeclarations> for Declarations {
             kind: file.kind.parse()?,
             loop_budget: file.loop_budget,
             input: file.input.map(|schema| Schema::parse(schema.get())).transpose()?,
+        })
+    }
+}
+
+/// What serde makes of flattened members can't hold a schema as text, so that each part reads the object for itself.
+impl<'de> Deserialize<'de> for FileDeclared {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let object = <&RawValue>::deserialize(deserializer)?.get();
+        Ok(Self {
+            names: serde_json::from_str(object).map_err(D::Error::custom)?,
+            declarations: serde_json::from_str(object).map_err(D::Error::custom)?,
+        })
+    }
+}
+
+impl From<&DeclaredTool> for FileDeclared {
+    fn from(tool: &DeclaredTool) -> Self {
+        let names = FileNames {
+            name: tool.name.to_string(),
+            aliases: tool.aliases.iter().map(ToString::to_string).collect(),
+            label: tool.label.clone(),
+            summary: tool.summary.clone(),
+        };
+        Self { names, declarations: FileDeclarations::from(&tool.declarations) }
+    }
+}
+
+impl TryFrom<FileDeclared> for DeclaredTool {
+    type Error = DeclarationsError;
+
+    fn try_from(file: FileDeclared) -> Result<Self, DeclarationsError> {
+        let FileDeclared { names, declarations } = file;
+        Ok(Self {
+            name: names.name.parse()?,
+            aliases: names.aliases.iter().map(|alias| alias.parse()).collect::<Result<_, _>>()?,
+            label: names.label,
+            summary: names.summary,
+            declarations: declarations.try_into()?,
         })
     }
 }

@@ -210,7 +210,8 @@ fn cannot_open(error: &io::Error) -> Reason {
     }
 }
 
-fn kind_of(metadata: &Metadata) -> &'static str {
+/// What a file that is no regular one is, with its article.
+pub(crate) fn kind_of(metadata: &Metadata) -> &'static str {
     let kind = metadata.file_type();
     if kind.is_fifo() {
         "a named pipe"

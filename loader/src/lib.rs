@@ -46,6 +46,9 @@ mod static_audit;
 mod store;
 mod verify;
 
+mod bundle;
+mod signature;
+
 mod encode;
 mod instance;
 mod library;
@@ -85,6 +88,11 @@ pub use crate::{
         Moment, MomentError, ToolUsage,
     },
     compatibility::compatibility,
+    bundle::{
+        Bundle, BundlePath, BundledDefinition, BundledTool, FileContent, ListedFile,
+        MAX_BUNDLE_ENTRIES, MAX_BUNDLE_LEN, Manifest, ManifestParts, PathError, Target,
+        WriteZipError, write_zip,
+    },
     config::{ActorNow, AuditConfig, Config},
     discover::{Candidate, Discovery, MAX_ENTRIES, discover},
     error::{AccessFileError, OpenError, RefreshError, RegistryFileError},
@@ -98,6 +106,7 @@ pub use crate::{
         BUILT_IN_LIBRARIES, Check, DENIED_IMPORTS, DeniedCrate, Finding, HostSystem, Level,
         LooserSetting, PolicySetting, StaticAuditPolicy, UnknownAuditWord, static_audit,
     },
+    signature::{KeyId, NotAKey, NotAKeyId, PublicKey, SignatureText, TrustedComment},
     store::{ContentHash, NotAHash, Store},
     toolbay::{
         ChangedTool, GroupState, Loadout, LoadoutChange, ProviderState, ProviderStatus,

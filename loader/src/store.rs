@@ -30,6 +30,11 @@ impl ContentHash {
     pub fn of(bytes: &[u8]) -> Self {
         Self(Sha256::digest(bytes).into())
     }
+
+    /// The hash of all that was put in.
+    pub(crate) fn finish(hasher: Sha256) -> Self {
+        Self(hasher.finalize().into())
+    }
 }
 
 impl fmt::Display for ContentHash {
@@ -50,7 +55,7 @@ impl FromStr for ContentHash {
 
     fn from_str(text: &str) -> Result<Self, NotAHash> {
         let not_a_hash = || NotAHash { found: text.chars().take(80).collect() };
-        if text.len() != 64 || !text.is_ascii() {
+        if text.len() != 64 || !text.bytes().all(|byte| byte.is_ascii_hexdigit()) {
             return Err(not_a_hash());
         }
         let mut hash = [0; 32];
@@ -188,7 +193,7 @@ fn copy_and_hash(from: &File, to: &mut impl Write) -> io::Result<ContentHash> {
     loop {
         let read = reader.read(&mut buffer)?;
         if read == 0 {
-            return Ok(ContentHash(hasher.finalize().into()));
+            return Ok(ContentHash::finish(hasher));
         }
         hasher.update(&buffer[..read]);
         to.write_all(&buffer[..read])?;
@@ -218,8 +223,9 @@ mod tests {
         let text = hash.to_string();
         assert_eq!(text, "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
         assert_eq!(text.parse(), Ok(hash));
-        for wrong in ["", "ba78", &text[1..], &text.replace('b', "g"), &format!("é{}", &text[2..])]
-        {
+        let signed = format!("+{}", &text[1..]);
+        let accented = format!("é{}", &text[2..]);
+        for wrong in ["", "ba78", &text[1..], &text.replace('b', "g"), &accented, &signed] {
             assert!(wrong.parse::<ContentHash>().is_err(), "{wrong:?}");
         }
     }

@@ -9,11 +9,19 @@ use serde::{
 };
 use serde_json::{Map, Value};
 
-/// A JSON value without a member that is there twice. The error of one that has such a member is of the category
+/// A JSON value without a member that is there twice, however deep. The error of a text that has such a member is of the category
 /// [`Data`](serde_json::error::Category::Data), which no other is.
-pub(super) struct Unique(pub(super) Value);
+///
+/// ```
+/// use toolbay_core::UniqueMembers;
+///
+/// assert!(serde_json::from_str::<UniqueMembers>(r#"{"a": [{"b": 1}]}"#).is_ok());
+/// assert!(serde_json::from_str::<UniqueMembers>(r#"{"a": [{"b": 1, "b": 1}]}"#).is_err());
+/// ```
+#[derive(Debug)]
+pub struct UniqueMembers(pub Value);
 
-impl<'de> Deserialize<'de> for Unique {
+impl<'de> Deserialize<'de> for UniqueMembers {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         deserializer.deserialize_any(Reader).map(Self)
     }
@@ -58,7 +66,7 @@ impl<'de> Visitor<'de> for Reader {
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Value, A::Error> {
         let mut array = Vec::new();
-        while let Some(Unique(item)) = items.next_element()? {
+        while let Some(UniqueMembers(item)) = items.next_element()? {
             array.push(item);
         }
         Ok(Value::Array(array))
@@ -66,7 +74,7 @@ impl<'de> Visitor<'de> for Reader {
 
     fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<Value, A::Error> {
         let mut object = Map::new();
-        while let Some((name, Unique(value))) = members.next_entry::<String, _>()? {
+        while let Some((name, UniqueMembers(value))) = members.next_entry::<String, _>()? {
             if object.insert(name, value).is_some() {
                 return Err(A::Error::custom("a member is there twice"));
             }
@@ -82,7 +90,7 @@ mod tests {
     use super::*;
 
     fn read(text: &str) -> Result<Value, Error> {
-        serde_json::from_str(text).map(|Unique(value)| value)
+        serde_json::from_str(text).map(|UniqueMembers(value)| value)
     }
 
     #[test]

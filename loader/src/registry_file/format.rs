@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use serde::{Deserialize, Deserializer, Serialize, de::Error as _};
+use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use thiserror::Error;
 use toolbay_core::{DefinitionError, NameError, Schema, SchemaError, ToolDefinition};
@@ -10,7 +10,7 @@ use toolbay_core::{DefinitionError, NameError, Schema, SchemaError, ToolDefiniti
 use super::Contents;
 use crate::{
     error::RegistryFileError,
-    file_declarations::{DeclarationsError, FileDeclarations},
+    file_declarations::{DeclarationsError, FileDeclared},
     provider::Registered,
     store::NotAHash,
     verify::DeclaredTool,
@@ -29,34 +29,6 @@ struct FileProvider {
     sha256: String,
     declared: Vec<FileDeclared>,
     tools: Vec<FileTool>,
-}
-
-/// A tool as its note declares it: one object of names and declarations.
-#[derive(Serialize)]
-struct FileDeclared {
-    #[serde(flatten)]
-    names: FileNames,
-    #[serde(flatten)]
-    declarations: FileDeclarations,
-}
-
-#[derive(Serialize, Deserialize)]
-struct FileNames {
-    name: String,
-    aliases: Vec<String>,
-    label: String,
-    summary: String,
-}
-
-/// What serde makes of flattened members can't hold a schema as text, so that each part reads the object for itself.
-impl<'de> Deserialize<'de> for FileDeclared {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let object = <&RawValue>::deserialize(deserializer)?.get();
-        Ok(Self {
-            names: serde_json::from_str(object).map_err(D::Error::custom)?,
-            declarations: serde_json::from_str(object).map_err(D::Error::custom)?,
-        })
-    }
 }
 
 /// A tool of the declared ones that the provider listed, with what it says of it at run time.
@@ -111,14 +83,14 @@ fn provider_to_file(registered: &Registered) -> FileProvider {
         id: registered.id.to_string(),
         version: registered.version.to_string(),
         sha256: registered.hash.to_string(),
-        declared: registered.declared.iter().map(declared_to_file).collect(),
+        declared: registered.declared.iter().map(FileDeclared::from).collect(),
         tools: registered.tools.iter().map(|tool| tool_to_file(tool)).collect(),
     }
 }
 
 fn provider_from_file(file: FileProvider) -> Result<Registered, DecodeError> {
     let declared =
-        file.declared.into_iter().map(declared_from_file).collect::<Result<Vec<_>, _>>()?;
+        file.declared.into_iter().map(DeclaredTool::try_from).collect::<Result<Vec<_>, _>>()?;
     let tools = file
         .tools
         .into_iter()
@@ -130,27 +102,6 @@ fn provider_from_file(file: FileProvider) -> Result<Registered, DecodeError> {
         hash: file.sha256.parse()?,
         declared,
         tools,
-    })
-}
-
-fn declared_to_file(tool: &DeclaredTool) -> FileDeclared {
-    let names = FileNames {
-        name: tool.name.to_string(),
-        aliases: tool.aliases.iter().map(ToString::to_string).collect(),
-        label: tool.label.clone(),
-        summary: tool.summary.clone(),
-    };
-    FileDeclared { names, declarations: FileDeclarations::from(&tool.declarations) }
-}
-
-fn declared_from_file(file: FileDeclared) -> Result<DeclaredTool, DecodeError> {
-    let FileDeclared { names, declarations } = file;
-    Ok(DeclaredTool {
-        name: names.name.parse()?,
-        aliases: names.aliases.iter().map(|alias| alias.parse()).collect::<Result<_, _>>()?,
-        label: names.label,
-        summary: names.summary,
-        declarations: declarations.try_into()?,
     })
 }
 
