@@ -82,11 +82,19 @@ pub enum DecisionKind {
     DeleteAgent,
     /// Another loadout was proposed, approved or rejected.
     ReviewLoadout,
+    /// A plugin was installed.
+    Install,
+    /// A plugin was uninstalled.
+    Uninstall,
+    /// A key was trusted.
+    TrustKey,
+    /// A key was revoked.
+    RevokeKey,
 }
 
 impl DecisionKind {
     /// Every kind.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 15] = [
         Self::Approve,
         Self::Deny,
         Self::Submit,
@@ -98,6 +106,10 @@ impl DecisionKind {
         Self::ChangeAgent,
         Self::DeleteAgent,
         Self::ReviewLoadout,
+        Self::Install,
+        Self::Uninstall,
+        Self::TrustKey,
+        Self::RevokeKey,
     ];
 
     /// The word that stands for it in records.
@@ -114,6 +126,10 @@ impl DecisionKind {
             Self::ChangeAgent => "change_agent",
             Self::DeleteAgent => "delete_agent",
             Self::ReviewLoadout => "review_loadout",
+            Self::Install => "install",
+            Self::Uninstall => "uninstall",
+            Self::TrustKey => "trust_key",
+            Self::RevokeKey => "revoke_key",
         }
     }
 }

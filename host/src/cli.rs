@@ -4,6 +4,7 @@ mod access;
 mod agent;
 mod approvals;
 mod audit;
+mod plugins;
 
 use std::path::PathBuf;
 
@@ -16,6 +17,7 @@ pub(crate) use self::{
     agent::{AgentAction, AgentArgs, Fallback, LoadoutArgs, SettingsArgs, Skill, ToolSetting},
     approvals::{ApprovalsAction, ApprovalsArgs},
     audit::AuditArgs,
+    plugins::{GcArgs, InstallArgs, PlainArgs, TrustAction, TrustArgs, UninstallArgs},
 };
 use crate::{caller::Named, exit::Exit};
 
@@ -26,17 +28,26 @@ pub(crate) struct Cli {
     /// The home folder: configuration, plugins, registry and audit log [default: $TOOLBAY_HOME, or toolbay in the data folder]
     #[arg(long, global = true, value_name = "DIR")]
     pub(crate) home: Option<PathBuf>,
+    /// Run only plugins that plugins.lock has
+    #[arg(long, global = true)]
+    pub(crate) locked: bool,
     #[command(subcommand)]
     pub(crate) command: Command,
 }
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
+    /// Verify plugins, keep a copy of them and register their tools
+    Install(InstallArgs),
+    /// Forget an installed plugin
+    Uninstall(UninstallArgs),
+    /// Decide whose plugins may run
+    Trust(TrustArgs),
     /// Find the plugins and register their tools
     Refresh(RefreshArgs),
     /// Show the tools
     List(ListArgs),
-    /// Show what a plugin says about itself, without running it
+    /// Show what a bundle, a library or a provider says about itself, without running it
     Inspect(InspectArgs),
     /// Call a tool
     Call(CallArgs),
@@ -54,8 +65,16 @@ pub(crate) enum Command {
     Approvals(ApprovalsArgs),
     /// Say what would become of a call, and change nothing
     Simulate(SimulateArgs),
-    /// Say why a tool can or can't be used, and what to do about it
+    /// Say why a tool can or can't be used, or a provider is there or not, and what to do about it
     Explain(ExplainArgs),
+    /// Write down which plugins are registered, for --locked
+    Lock(PlainArgs),
+    /// Show what is really loaded, in which process
+    Status(PlainArgs),
+    /// Remove copies of plugins that nobody uses any more
+    Gc(GcArgs),
+    /// Check that the home and this machine are fit for running plugins
+    Doctor(PlainArgs),
     /// Show what was called and decided
     Audit(Box<AuditArgs>),
     /// Print a script that completes commands in a shell
@@ -66,6 +85,11 @@ impl Command {
     /// Whether it prints JSON.
     pub(crate) fn json(&self) -> bool {
         match self {
+            Self::Install(args) => args.by.json,
+            Self::Uninstall(args) => args.by.json,
+            Self::Trust(args) => args.by.json,
+            Self::Lock(args) | Self::Status(args) | Self::Doctor(args) => args.json,
+            Self::Gc(args) => args.json,
             Self::Refresh(args) => args.json,
             Self::List(args) => args.json,
             Self::Inspect(args) => args.json,
@@ -104,6 +128,12 @@ pub(crate) struct RefreshArgs {
     /// Show the files that are no plugins, too
     #[arg(long, short)]
     pub(crate) verbose: bool,
+    /// Let an older version, or the plugin of another publisher, take the place of a signed one
+    #[arg(long)]
+    pub(crate) replace: bool,
+    /// Try again what failed before
+    #[arg(long)]
+    pub(crate) retry: bool,
 }
 
 #[derive(Debug, Args)]
@@ -120,8 +150,8 @@ pub(crate) struct ListArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct InspectArgs {
-    /// A plugin's file, or the id of a registered provider
-    #[arg(value_name = "FILE|PROVIDER")]
+    /// A bundle, a plugin's file, or the id of a registered provider
+    #[arg(value_name = "BUNDLE|FILE|PROVIDER")]
     pub(crate) subject: PathBuf,
     /// Print JSON
     #[arg(long)]
@@ -161,8 +191,12 @@ pub(crate) struct SimulateArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct ExplainArgs {
-    /// The name of the tool
+    /// The name of a tool, or the id of a provider
+    #[arg(value_name = "TOOL|PROVIDER")]
     pub(crate) tool: String,
+    /// It is a provider, where a tool has the same name
+    #[arg(long, conflicts_with_all = ["agent", "user", "pending"])]
+    pub(crate) provider: bool,
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,

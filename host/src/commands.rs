@@ -5,32 +5,38 @@ mod approvals;
 mod audit;
 mod call;
 mod completions;
+mod doctor;
 mod explain;
 mod failure;
+mod gc;
 mod group;
 mod inspect;
+mod install;
 mod left_out;
 mod list;
+mod lock;
 mod provider;
 mod refresh;
 mod reply;
 mod row;
 mod serve;
 mod simulate;
+mod status;
 mod switched;
 mod switches;
 mod time;
 mod tool;
+mod trust;
 mod unknown;
 
-use std::{ffi::OsString, fs::File, path::PathBuf, process::ExitCode};
+use std::{ffi::OsString, fs::File, io, path::PathBuf, process::ExitCode};
 
 use clap::Parser;
 use log::LevelFilter;
 use thiserror::Error;
 use toolbay_loader::{
-    AccessError, ApprovalError, CallError, Caller, Config, OpenError, RefreshError, ToolName,
-    Toolbay,
+    AccessError, ApprovalError, CallError, Caller, Config, GcError, HomeFileError, InstallError,
+    OpenError, PluginsLockError, RefreshError, ToolName, Toolbay, TrustError,
 };
 
 use crate::{
@@ -75,6 +81,18 @@ enum CommandError {
     #[error(transparent)]
     Refresh(#[from] RefreshError),
     #[error(transparent)]
+    Install(#[from] InstallError),
+    #[error(transparent)]
+    Trust(#[from] TrustError),
+    #[error(transparent)]
+    Lock(#[from] PluginsLockError),
+    #[error(transparent)]
+    HomeFile(#[from] HomeFileError),
+    #[error("which processes run can't be told")]
+    Running(#[from] io::Error),
+    #[error(transparent)]
+    Gc(#[from] GcError),
+    #[error(transparent)]
     Inspect(#[from] InspectError),
     #[error(transparent)]
     Arguments(#[from] ArgumentsError),
@@ -94,9 +112,16 @@ impl CommandError {
     fn exit(&self) -> Exit {
         match self {
             Self::Output(error) if error.is_broken_pipe() => Exit::Done,
-            Self::Home(_) | Self::Config(_) | Self::Refresh(_) | Self::Output(_) => {
-                Exit::Unavailable
-            }
+            Self::Home(_)
+            | Self::Config(_)
+            | Self::Refresh(_)
+            | Self::Lock(_)
+            | Self::HomeFile(_)
+            | Self::Running(_)
+            | Self::Gc(_)
+            | Self::Output(_) => Exit::Unavailable,
+            Self::Install(error) => Exit::of_party(error.party()),
+            Self::Trust(error) => Exit::of_party(error.party()),
             Self::Open(error) => Exit::of_party(error.party()),
             Self::Caller(CallerError::Nobody) => Exit::Usage,
             Self::Caller(CallerError::Agent(error)) | Self::Access(error) => {
@@ -159,13 +184,18 @@ struct Opened {
 impl Setup {
     /// Opens the home, and tells what is wrong with its files.
     fn open(self) -> Result<Opened, OpenError> {
-        let Self { config: HostConfig { loader, people, .. }, program } = self;
-        let toolbay = Toolbay::open(loader)?;
-        if let Some(problem) = toolbay.registry_problem() {
+        let opened = self.open_quietly()?;
+        if let Some(problem) = opened.toolbay.registry_problem() {
             report::warning(&report::chain(&*problem));
         }
-        warn_about_access(&toolbay);
-        Ok(Opened { toolbay, people, program })
+        warn_about_access(&opened.toolbay);
+        Ok(opened)
+    }
+
+    /// Opens the home for a command that tells itself what is wrong with it.
+    fn open_quietly(self) -> Result<Opened, OpenError> {
+        let Self { config: HostConfig { loader, people, .. }, program } = self;
+        Ok(Opened { toolbay: Toolbay::open(loader)?, people, program })
     }
 }
 
@@ -205,20 +235,29 @@ fn usage(error: &clap::Error, output: &mut Output) -> Exit {
 }
 
 fn execute(cli: Cli, input: File, mut output: Output) -> Result<Exit, CommandError> {
-    let Cli { home, command } = cli;
+    let Cli { home, locked, command } = cli;
     let program = Program::new(home.as_deref());
     let resolve = || home::resolve(home.clone());
     let setup = || {
-        let config = HostConfig::load(&resolve()?)?;
+        let mut config = HostConfig::load(&resolve()?)?;
+        // The command line can only make the policy stricter.
+        config.loader.policy.locked |= locked;
         show_log(config.log_level);
         Ok::<_, CommandError>(Setup { config, program })
     };
     let json = command.json();
     let out = &mut output;
     let result = match command {
+        Command::Install(args) => install::install(&args, setup()?, out),
+        Command::Uninstall(args) => install::uninstall(&args, setup()?, out),
+        Command::Trust(args) => trust::trust(&args, setup()?, out),
+        Command::Lock(args) => lock::lock(&args, setup()?, out),
+        Command::Status(args) => status::status(&args, setup()?, out),
+        Command::Gc(args) => gc::gc(&args, setup()?, out),
+        Command::Doctor(args) => doctor::doctor(&args, setup()?, out),
         Command::Refresh(args) => refresh::refresh(&args, setup()?, out),
         Command::List(args) => list::list(&args, setup()?, out),
-        Command::Inspect(args) => inspect::inspect(&args, setup, out),
+        Command::Inspect(args) => inspect::inspect(&args, setup()?, out),
         Command::Call(args) => call::call(args, setup()?, input, out),
         Command::Serve(args) => return serve::serve(&args, setup()?, input, output),
         Command::Tool(args) => tool::tool(&args, setup()?, out),
@@ -289,7 +328,7 @@ fn suggest_refresh(config: &Config) {
     };
     let directories: Vec<_> = directories.iter().map(|path| path.display().to_string()).collect();
     report::note(&format!(
-        "no plugins are registered; put some into {}, then run `toolbay refresh`, which says what it does not take",
+        "no plugins are registered; `toolbay install BUNDLE` installs one, and `toolbay refresh` takes what is in {}",
         directories.join(" or ")
     ));
 }

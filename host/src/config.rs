@@ -4,13 +4,14 @@ mod error;
 mod file;
 mod json;
 mod people;
+mod static_audit;
 
 use std::{collections::BTreeSet, fs, io, path::Path, sync::Arc, time::Duration};
 
 use log::LevelFilter;
 use toolbay_loader::{AuditConfig, Config, Limits, ToolSet, Visibility};
 
-use self::file::{ConfigFile, Parsed, PluginsSection, ToolSetSection};
+use self::file::{ConfigFile, Isolation, Parsed, PluginsSection, ToolSetSection};
 pub use self::{error::ConfigError, people::People};
 
 /// The name of the configuration file in the home folder.
@@ -51,6 +52,8 @@ impl HostConfig {
             .map_err(|error| ConfigError::of_toml(home.join(FILE_NAME), text, &error))?;
         let ConfigFile {
             plugins,
+            trust,
+            static_audit,
             providers,
             limits,
             audit,
@@ -62,12 +65,14 @@ impl HostConfig {
         } = file;
         let (default_limits, default_audit) = (Limits::default(), AuditConfig::default());
         let mut loader = Config::new(home);
-        loader.plugin_directories = match plugins {
-            PluginsSection { directories: Some(directories) } => {
-                directories.iter().map(|directory| home.join(directory)).collect()
-            }
+        let PluginsSection { directories, locked, isolation: Isolation::InProcess } = plugins;
+        loader.policy.locked = locked;
+        loader.policy.unsigned = trust.unsigned.into();
+        loader.policy.static_audit = static_audit.policy();
+        loader.plugin_directories = match directories {
+            Some(directories) => directories.iter().map(|directory| home.join(directory)).collect(),
             // Nobody asked for the default directory, so its absence is no news.
-            PluginsSection { directories: None } => {
+            None => {
                 let default = home.join(DEFAULT_PLUGIN_DIRECTORY);
                 if default.is_dir() { vec![default] } else { Vec::new() }
             }
@@ -118,7 +123,7 @@ fn tool_set(section: ToolSetSection) -> ToolSet {
 
 #[cfg(test)]
 mod tests {
-    use toolbay_loader::{Privacy, tool_list};
+    use toolbay_loader::{Check, Level, Policy, Privacy, Unsigned, tool_list};
 
     use super::*;
 
@@ -134,6 +139,12 @@ mod tests {
             r#"
             [plugins]
             directories = ["mine", "/opt/plugins"]
+            locked = true
+            isolation = "in-process"
+            [trust]
+            unsigned = "allow"
+            [static_audit]
+            exports = "deny"
             [providers.catalogue]
             file = "courses.csv"
             since = 2024-05-01
@@ -171,6 +182,9 @@ mod tests {
             loader.plugin_directories,
             [Path::new("/home/ada/bay/mine"), Path::new("/opt/plugins")]
         );
+        let Policy { unsigned, locked, static_audit, .. } = &loader.policy;
+        assert_eq!((*unsigned, *locked), (Unsigned::Allow, true));
+        assert_eq!(static_audit.level(Check::Exports), Level::Deny);
         assert_eq!(
             loader.providers["catalogue"].get(),
             r#"{"file":"courses.csv","since":"2024-05-01"}"#
@@ -201,6 +215,7 @@ mod tests {
     fn an_empty_file_gives_the_defaults() {
         let HostConfig { loader, people, log_level } = parse("").unwrap();
         assert!(loader.plugin_directories.is_empty() && loader.providers.is_empty());
+        assert_eq!(loader.policy, Policy::default());
         assert_eq!(loader.limits, Limits::default());
         assert_eq!(loader.audit, AuditConfig::default());
         assert_eq!(loader.approvals_expire_after, Duration::from_hours(24));

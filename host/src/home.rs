@@ -3,6 +3,7 @@
 use std::{env, ffi::OsString, io, path::PathBuf};
 
 use thiserror::Error;
+use toolbay_loader::has_raised_rights;
 
 /// Why no home folder is known.
 #[derive(Debug, Error)]
@@ -15,6 +16,13 @@ pub(crate) enum HomeError {
         "home folder unknown: expected --home, TOOLBAY_HOME, XDG_DATA_HOME or HOME, found none of them"
     )]
     Unknown,
+    /// The program runs with rights that its caller does not have, so that their environment does not count.
+    ///
+    /// Resolution: pass `--home`, and better run the program with the rights of its own user alone.
+    #[error(
+        "home folder unknown: expected --home, since environment variables do not count for a program that runs setuid or with raised capabilities"
+    )]
+    RaisedRights,
     /// The folder is relative, and the current folder can't be told.
     ///
     /// Resolution: name the home folder by an absolute path.
@@ -28,8 +36,13 @@ pub(crate) enum HomeError {
 }
 
 /// The home folder as an absolute path: `flag`, or else `TOOLBAY_HOME`, `toolbay` in `XDG_DATA_HOME`, or `~/.local/share/toolbay`.
+///
+/// In a program with rights that its caller does not have, only the flag counts: whoever chooses the home chooses which code runs.
 pub(crate) fn resolve(flag: Option<PathBuf>) -> Result<PathBuf, HomeError> {
-    let path = find(flag, |name| env::var_os(name)).ok_or(HomeError::Unknown)?;
+    let path = match has_raised_rights() {
+        true => flag.ok_or(HomeError::RaisedRights)?,
+        false => find(flag, |name| env::var_os(name)).ok_or(HomeError::Unknown)?,
+    };
     std::path::absolute(&path).map_err(|source| HomeError::Relative { path, source })
 }
 

@@ -21,7 +21,9 @@ mod zip_file;
 
 use std::{
     collections::BTreeMap,
+    fs,
     io::{self, BufReader, Read, Seek, Write},
+    os::unix::fs::FileExt,
     path::Path,
 };
 
@@ -36,6 +38,7 @@ pub use self::{
     write::{FileContent, WriteZipError, write_zip},
 };
 use crate::{
+    inspect,
     plugin_text::one_line,
     rejection::{Reason, Stage},
     store::ContentHash,
@@ -49,6 +52,19 @@ const SIGNATURE: &str = "toolbay.json.minisig";
 
 /// The most bytes of a signature file.
 const MAX_SIGNATURE_LEN: usize = 8 * 1024;
+
+/// The first bytes of a zip file with something in it.
+const ZIP_MAGIC: [u8; 4] = *b"PK\x03\x04";
+
+/// Whether there is something at a path that may be a bundle: a folder, or a file that begins as a zip does. A link is none.
+pub(crate) fn is_bundle(path: &Path) -> bool {
+    if fs::symlink_metadata(path).is_ok_and(|metadata| metadata.is_dir()) {
+        return true;
+    }
+    let mut magic = [0; ZIP_MAGIC.len()];
+    let read = inspect::open(path).is_ok_and(|(file, _)| file.read_exact_at(&mut magic, 0).is_ok());
+    read && magic == ZIP_MAGIC
+}
 
 /// A bundle whose manifest was read and lists exactly the files that are there, by path and size. Their content is not known yet, and
 /// nobody has said whether the signature is good.

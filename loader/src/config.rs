@@ -5,6 +5,8 @@ use std::{collections::BTreeMap, path::PathBuf, sync::Arc, time::Duration};
 use serde_json::value::RawValue;
 use toolbay_core::{Actor, Limits, Offer, Privacy, ProviderId, Rules, ToolSet, WriteListener};
 
+use crate::policy::Policy;
+
 /// The configuration of a [`Toolbay`](crate::Toolbay). Everything is explicit: no environment variable counts, and relative paths are
 /// made absolute once, when it is opened.
 pub struct Config {
@@ -12,6 +14,8 @@ pub struct Config {
     pub home: PathBuf,
     /// Where plugins are looked for.
     pub plugin_directories: Vec<PathBuf>,
+    /// Which plugins may run: by default, only those with a signature of a trusted key.
+    pub policy: Policy,
     /// The configuration of each provider, a JSON object.
     pub providers: BTreeMap<ProviderId, Box<RawValue>>,
     /// The host application's own tools, an offer of the provider `core`, where it has some.
@@ -39,6 +43,7 @@ impl Config {
         Self {
             home: home.into(),
             plugin_directories: Vec::new(),
+            policy: Policy::default(),
             providers: BTreeMap::new(),
             core: None,
             limits: Limits::default(),

@@ -10,14 +10,17 @@ use crate::rejection::{Reason, Rejection, Stage};
 /// The most entries that are looked at in one plugin directory.
 pub const MAX_ENTRIES: usize = 10_000;
 
-/// A file that may be a plugin.
+/// The name of the manifest, by which a folder is known as a bundle.
+pub(crate) const MANIFEST: &str = "toolbay.json";
+
+/// A file or folder that may be a plugin.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Candidate {
     path: PathBuf,
 }
 
 impl Candidate {
-    /// A file that somebody named outright, wherever it is.
+    /// A file or folder that somebody named outright, wherever it is.
     pub fn at(path: impl Into<PathBuf>) -> Self {
         Self { path: path.into() }
     }
@@ -31,7 +34,7 @@ impl Candidate {
 /// What is in the plugin directories, in the order of the paths' bytes.
 #[derive(Debug, Default)]
 pub struct Discovery {
-    /// The files that may be plugins.
+    /// The files and folders that may be plugins.
     pub candidates: Vec<Candidate>,
     /// The directories and entries that can't be looked at.
     pub rejections: Vec<Rejection>,
@@ -40,7 +43,8 @@ pub struct Discovery {
 /// Looks into each directory, and not into directories inside it: a cargo target directory, say, holds copies of the same
 /// libraries further down.
 ///
-/// Every entry but directories and names with a leading dot is a candidate, whatever its name: a library is known by its note.
+/// Every file but those with a leading dot is a candidate, whatever its name, for a library is known by its note; so is every directory
+/// with a manifest, which is a bundle. Other directories are none.
 pub fn discover(directories: &[PathBuf]) -> Discovery {
     let mut discovery = Discovery::default();
     for directory in directories {
@@ -71,8 +75,9 @@ fn look_into(directory: &Path, discovery: &mut Discovery) -> io::Result<()> {
         let hidden = entry.file_name().as_encoded_bytes().starts_with(b".");
         // An entry whose kind can't be told is a candidate: opening it will say what is wrong with it alone.
         let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
-        if !hidden && !is_folder {
-            discovery.candidates.push(Candidate { path: entry.path() });
+        let path = entry.path();
+        if !hidden && (!is_folder || path.join(MANIFEST).symlink_metadata().is_ok()) {
+            discovery.candidates.push(Candidate { path });
         }
     }
     Ok(())
@@ -105,6 +110,8 @@ mod tests {
         }
         fs::create_dir(root.path().join("deps")).unwrap();
         fs::write(root.path().join("deps/inner.so"), "x").unwrap();
+        fs::create_dir(root.path().join("d")).unwrap();
+        fs::write(root.path().join("d/toolbay.json"), "{}").unwrap();
 
         let twice = [root.path().to_owned(), root.path().to_owned()];
         let found = discover(&twice);
@@ -113,7 +120,7 @@ mod tests {
             .iter()
             .map(|c| c.path().file_name().unwrap().to_str().unwrap())
             .collect();
-        assert_eq!(names, ["a", "b.so", "c.txt"]);
+        assert_eq!(names, ["a", "b.so", "c.txt", "d"]);
         assert_eq!(found.rejections, []);
     }
 

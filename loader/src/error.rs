@@ -5,6 +5,8 @@ use std::{io, path::PathBuf};
 use thiserror::Error;
 use toolbay_core::{Party, PlanError};
 
+use crate::home_file::HomeFileError;
+
 /// What is wrong with the registry file.
 #[derive(Debug, Error)]
 #[non_exhaustive]
@@ -166,6 +168,11 @@ pub enum RefreshError {
     /// Resolution: correct the host application.
     #[error("the host's own tools can't be registered")]
     Core(#[from] PlanError),
+    /// What is installed can't be read, or what was found can't be kept.
+    ///
+    /// Resolution: as the source says.
+    #[error("what is installed, or what failed before, can't be read or kept")]
+    HomeFile(#[from] HomeFileError),
     /// What administrators decided can't be read, or what was pinned can't be kept.
     ///
     /// Resolution: as the source says.

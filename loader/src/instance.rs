@@ -1,4 +1,4 @@
-//! From a verified copy to a provider that runs: open, create, list.
+//! The functions of a loaded plugin: create, list, call.
 
 use std::{collections::BTreeMap, time::Instant};
 
@@ -17,13 +17,12 @@ use toolbay_core::{
 };
 
 use crate::{
+    bundle::BundledTool,
     encode,
-    inspect::Inspected,
-    library::{self, OpenError},
     plugin_text::one_line,
     rejection::{Reason, Stage},
     services::{self, CallNumber},
-    verify::DeclaredTool,
+    verify::{self, DeclaredTool},
 };
 
 /// The longest list of definitions that is taken from a plugin, in bytes.
@@ -39,13 +38,12 @@ pub(crate) struct Instance {
 }
 
 impl Instance {
-    /// Opens the library of a verified copy and makes an instance of its provider. This is where the plugin's code first runs.
+    /// Makes an instance of the provider of an open library.
     pub(crate) fn create(
-        copy: &Inspected,
+        root: PluginRootRef,
         provider: &ProviderId,
         configuration: Option<&RawValue>,
     ) -> Result<Self, Reason> {
-        let root = library::open_library(copy.path()).map_err(|error| not_opened(&error))?;
         let services = services::services_for(provider);
         let configuration = configuration.map_or("null", RawValue::get);
         let handle = settle(root.create()(services, configuration.as_bytes().into()))
@@ -53,10 +51,12 @@ impl Instance {
         Ok(Self { root, handle })
     }
 
-    /// The tools that the provider lists now, made whole with what its note declares of them, and why the others are left out.
+    /// The tools that the provider lists now, made whole with what its note declares of them, and why the others are left out: those of a
+    /// bundle must be as its manifest promises them.
     pub(crate) fn tools(
         &self,
         declared: &[DeclaredTool],
+        promised: Option<&[BundledTool]>,
     ) -> Result<(Vec<ToolDefinition>, Vec<Reason>), Reason> {
         let json = settle(self.root.tools()(self.handle))
             .map_err(|fault| refused(Stage::Adapt, &fault))?;
@@ -82,7 +82,11 @@ impl Instance {
         let (mut tools, mut left_out) = (Vec::new(), Vec::new());
         for declared in declared {
             if let Some(definition) = listed.remove(declared.name.as_str()) {
-                match adapt(declared, &definition) {
+                let adapted = adapt(declared, &definition).and_then(|tool| {
+                    let kept = promised.map_or(Ok(()), |all| verify::check_definition(all, &tool));
+                    kept.map(|()| tool)
+                });
+                match adapted {
                     Ok(tool) => tools.push(tool),
                     Err(reason) => left_out.push(reason),
                 }
@@ -269,34 +273,6 @@ fn said(fault: &Fault) -> String {
         _ => "a fault of a kind that this release does not know".to_owned(),
     };
     one_line(&text, MAX_WORDS)
-}
-
-fn not_opened(error: &OpenError) -> Reason {
-    let cause =
-        std::error::Error::source(error).map(|cause| format!(": {cause}")).unwrap_or_default();
-    let (code, remedy) = match error {
-        OpenError::Linker(_) => {
-            ("not_opened", "install what the library needs, or build it for this system")
-        }
-        OpenError::NoRootSymbol(_) => ("no_root_module", "build the plugin with export_provider!"),
-        OpenError::ForeignRootSymbol { .. } => {
-            ("foreign_root_module", "link no other plugin into this one")
-        }
-        OpenError::Layout { .. } => {
-            ("other_abi", "build the plugin again with this host's toolbay-plugin-api")
-        }
-    };
-    let reason = Reason::plugin(
-        Stage::Load,
-        code,
-        "a library that opens",
-        format!("{error}{cause}"),
-        remedy,
-    );
-    match error {
-        OpenError::Linker(_) => reason.by_environment(),
-        _ => reason,
-    }
 }
 
 /// Which of the registered tools a provider no longer lists in the same words.

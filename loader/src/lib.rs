@@ -43,25 +43,40 @@ mod compatibility;
 mod discover;
 mod inspect;
 mod static_audit;
-mod store;
-mod verify;
 
 mod bundle;
 mod signature;
+mod trust;
+
+mod examine;
+mod policy;
+mod rights;
+mod store;
+mod verify;
+mod vetting;
 
 mod encode;
 mod instance;
 mod library;
+mod load;
+mod mappings;
+mod running;
 mod services;
 
 mod provider;
 mod refresh;
+mod scan_cache;
 
 mod file_declarations;
+mod home_file;
 #[cfg(test)]
 mod killed_writer;
 mod lock_file;
 mod sealed_file;
+
+mod failure_file;
+mod installed_file;
+mod plugins_lock;
 
 #[cfg_attr(not(test), expect(dead_code, reason = "no decision is kept yet"))]
 mod access_file;
@@ -87,32 +102,43 @@ pub use crate::{
         AuditItem, AuditReadError, AuditSummary, AuditTail, AuditTrail, AuditWrite, DamagedLine,
         Moment, MomentError, ToolUsage,
     },
-    compatibility::compatibility,
     bundle::{
         Bundle, BundlePath, BundledDefinition, BundledTool, FileContent, ListedFile,
         MAX_BUNDLE_ENTRIES, MAX_BUNDLE_LEN, Manifest, ManifestParts, PathError, Target,
         WriteZipError, write_zip,
     },
+    compatibility::compatibility,
     config::{ActorNow, AuditConfig, Config},
     discover::{Candidate, Discovery, MAX_ENTRIES, discover},
     error::{AccessFileError, OpenError, RefreshError, RegistryFileError},
+    examine::{Examination, ExaminedLibrary, examine},
+    failure_file::{FIRST_DELAY, FailureClass, FailureRecord, MAX_DELAY, MAX_STRIKES},
+    home_file::HomeFileError,
     inspect::{
         Content, Dependencies, Dependency, FileIdentity, Inspected, Inspection, LibraryFacts,
         MAX_FILE_LEN, RootFault, RootSymbol, Stack, VersionNeed, inspect, read_content,
     },
+    installed_file::InstalledBundle,
+    plugins_lock::{FILE_NAME as LOCK_FILE_NAME, LockedPlugin, PluginsLock, PluginsLockError},
+    policy::{Loosened, Policy, Unsigned},
+    refresh::RefreshOptions,
     registry_file::FORMAT as REGISTRY_FORMAT,
     rejection::{Reason as RejectionReason, Rejection, Stage},
+    rights::has_raised_rights,
+    running::{LoadedLibrary, Phase, RunningProcess},
+    signature::{KeyId, NotAKey, NotAKeyId, PublicKey, SignatureText, TrustedComment},
     static_audit::{
         BUILT_IN_LIBRARIES, Check, DENIED_IMPORTS, DeniedCrate, Finding, HostSystem, Level,
         LooserSetting, PolicySetting, StaticAuditPolicy, UnknownAuditWord, static_audit,
     },
-    signature::{KeyId, NotAKey, NotAKeyId, PublicKey, SignatureText, TrustedComment},
-    store::{ContentHash, NotAHash, Store},
+    store::{ContentHash, NotAHash},
     toolbay::{
-        ChangedTool, GroupState, Loadout, LoadoutChange, ProviderState, ProviderStatus,
-        RefreshReport, Switch, ToolState, Toolbay,
+        ChangedTool, Collected, Diagnosis, GcError, GroupState, Health, InstallError,
+        InstallReport, Loadout, LoadoutChange, ProviderState, ProviderStatus, RefreshReport,
+        StepVerdict, Switch, ToolState, Toolbay, Trace, TraceStep,
     },
-    verify::{DeclaredTool, Problem, Verified, findings, problems, verify},
+    trust::{Revocation, Signer, TrustError, TrustedKey},
+    verify::{DeclaredTool, Problem, declared_tools, findings},
 };
 pub use toolbay_abi::note::{Note, NoteTool};
 pub use toolbay_core::*;

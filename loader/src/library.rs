@@ -3,21 +3,44 @@
 //! Opening a library runs its constructors, so whoever calls this trusts the file. It is opened with `NOW`, so that a missing
 //! symbol is an error here and not at a call; `LOCAL`, so that plugins do not see each other's symbols; and `NODELETE`, so that it
 //! stays mapped also when a check fails afterwards: its constructors may have started threads.
-#![expect(unsafe_code, reason = "dlopen, dlsym, dladdr and gnu_get_libc_version have no safe form")]
+#![expect(
+    unsafe_code,
+    reason = "dlopen, dlsym, dladdr, mmap and gnu_get_libc_version have no safe form"
+)]
 
 use std::{
     ffi::{CStr, OsStr},
-    fs,
+    fs::{self, File},
+    io,
     mem::{ManuallyDrop, MaybeUninit},
     os::unix::{ffi::OsStrExt, fs::MetadataExt},
     path::{Path, PathBuf},
+    ptr,
 };
 
 use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
+use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
 use toolbay_abi::{
     PluginRootRef, ROOT_SYMBOL,
     abi_stable::library::{AbiHeaderRef, LibraryError},
 };
+
+use crate::mappings::{self, Mapping};
+
+/// A library that is open, and stays so.
+pub(crate) struct Opened {
+    /// Its root module.
+    pub(crate) root: PluginRootRef,
+    /// The file that is mapped.
+    pub(crate) mapped: Mapping,
+}
+
+/// A file whose content was verified, held open since.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct VerifiedFile<'a> {
+    pub(crate) path: &'a Path,
+    pub(crate) file: &'a File,
+}
 
 /// Why a library did not open.
 #[derive(Debug, thiserror::Error)]
@@ -41,6 +64,29 @@ pub(crate) enum OpenError {
         /// The file that defines it.
         found: PathBuf,
     },
+    /// What is mapped is not the file that was verified.
+    ///
+    /// Resolution: find out who exchanged it.
+    #[error("the file that was mapped, {}, is not the one that was verified", .found.display())]
+    OtherFileMapped {
+        /// The file that is mapped.
+        found: PathBuf,
+    },
+    /// A library that travels with the plugin has the name of one that is loaded already, which the linker would take in its place.
+    ///
+    /// Resolution: load one of the two plugins in another process, or give the libraries names of their own.
+    #[error("its library {} has the name of one that is loaded already, {}", .wanted.display(), .found.display())]
+    Namesake {
+        /// The library that travels with the plugin.
+        wanted: PathBuf,
+        /// The one that is loaded.
+        found: PathBuf,
+    },
+    /// The system does not tell which files are mapped.
+    ///
+    /// Resolution: mount /proc.
+    #[error("what is mapped can't be told")]
+    Mappings(#[source] io::Error),
     /// The root module is not the one that this host knows.
     ///
     /// Resolution: build the plugin with this host's plugin API.
@@ -51,27 +97,82 @@ pub(crate) enum OpenError {
     },
 }
 
-/// Opens a library and takes its root module. Opening the same path again gives the same module.
-pub(crate) fn open_library(path: &Path) -> Result<PluginRootRef, OpenError> {
+/// Opens a verified library and takes its root module, once what is mapped is known to be what was verified: the library itself, and
+/// those of `companions` that it has brought with it. Opening the same path again gives the same module.
+pub(crate) fn open_library(
+    library: VerifiedFile<'_>,
+    companions: &[VerifiedFile<'_>],
+) -> Result<Opened, OpenError> {
+    let path = library.path;
+    let mapped = mappings::all().map_err(OpenError::Mappings)?;
+    for companion in companions {
+        if let Some(namesake) = mappings::namesake(&mapped, companion.path) {
+            let (wanted, found) = (companion.path.to_owned(), namesake.path.clone());
+            return Err(OpenError::Namesake { wanted, found });
+        }
+    }
     // SAFETY: running the constructors of a library is sound as far as the library is; the caller has verified the file, and its
     // copy in the store can't be exchanged under this path by anybody but the host's own user.
-    let library = unsafe { Library::open(Some(path), RTLD_NOW | RTLD_LOCAL | libc::RTLD_NODELETE) };
+    let opened = unsafe { Library::open(Some(path), RTLD_NOW | RTLD_LOCAL | libc::RTLD_NODELETE) };
     // Never closed: with NODELETE closing would only make the handle invalid, and the root module lives as long as the process.
-    let library = ManuallyDrop::new(library.map_err(OpenError::Linker)?);
+    let opened = ManuallyDrop::new(opened.map_err(OpenError::Linker)?);
 
     // SAFETY: the symbol's address is what an `AbiHeaderRef` is, a reference to the header at that place. That it is data of at least
     // a header's size was read from the file's symbol table, and `upgrade` below checks its magic before it reads further.
-    let symbol = unsafe { library.get::<AbiHeaderRef>(ROOT_SYMBOL) };
+    let symbol = unsafe { opened.get::<AbiHeaderRef>(ROOT_SYMBOL) };
     let symbol = symbol.map_err(OpenError::NoRootSymbol)?;
     let header = *symbol;
-    let definer = file_of(symbol.into_raw()).unwrap_or_default();
+    let address = symbol.into_raw();
+    let definer = file_of(address).unwrap_or_default();
     if !same_file(&definer, path) {
         return Err(OpenError::ForeignRootSymbol { found: definer });
     }
-    header
+    let mapped = attest(address as usize, library.file, companions)?;
+    let root = header
         .upgrade()
         .and_then(|header| header.init_root_module())
-        .map_err(|error| OpenError::Layout { problem: summary(&error) })
+        .map_err(|error| OpenError::Layout { problem: summary(&error) })?;
+    Ok(Opened { root, mapped })
+}
+
+/// Holds what is mapped against the files that were verified, and returns the mapping at the address.
+fn attest(
+    address: usize,
+    verified: &File,
+    companions: &[VerifiedFile<'_>],
+) -> Result<Mapping, OpenError> {
+    let mappings = mappings::all().map_err(OpenError::Mappings)?;
+    let is_verified = |mapping: &Mapping, file: &File| {
+        Ok(mapping_of(file).map_err(OpenError::Mappings)?.is_same_file(mapping))
+    };
+    let found = mappings::at(&mappings, address).cloned();
+    let mapped = found.ok_or(OpenError::OtherFileMapped { found: PathBuf::new() })?;
+    if !is_verified(&mapped, verified)? {
+        return Err(OpenError::OtherFileMapped { found: mapped.path });
+    }
+    for companion in companions {
+        for mapping in mappings.iter().filter(|mapping| mapping.path == companion.path) {
+            if !is_verified(mapping, companion.file)? {
+                return Err(OpenError::OtherFileMapped { found: mapping.path.clone() });
+            }
+        }
+    }
+    Ok(mapped)
+}
+
+/// What the kernel says of a file where it is mapped: the same words that it has for the mappings of the dynamic linker, whatever the file
+/// system.
+fn mapping_of(file: &File) -> io::Result<Mapping> {
+    const LEN: usize = 1;
+    // SAFETY: with a null address and without MAP_FIXED the kernel chooses a free place, so no other mapping is touched. Nothing reads the
+    // pages, so that a shorter file harms nothing.
+    let address =
+        unsafe { mmap(ptr::null_mut(), LEN, ProtFlags::READ, MapFlags::PRIVATE, file, 0) }?;
+    let mappings = mappings::all();
+    // SAFETY: the page was mapped above, and nobody has a reference into it.
+    unsafe { munmap(address, LEN) }?;
+    let found = mappings::at(&mappings?, address as usize).cloned();
+    found.ok_or_else(|| io::Error::other("a file that was just mapped is not among the mappings"))
 }
 
 /// The file whose mapping holds an address.

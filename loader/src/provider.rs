@@ -1,6 +1,7 @@
 //! A registered provider, whose library is opened by the first call.
 
 use std::{
+    path::PathBuf,
     sync::{
         Arc, OnceLock,
         atomic::{AtomicU64, Ordering},
@@ -9,27 +10,23 @@ use std::{
 };
 
 use parking_lot::Mutex;
-use semver::Version;
 use serde_json::value::RawValue;
 use toolbay_core::{
-    BackendError, Caller, ProviderId, RawReply, ToolBackend, ToolDefinition, ToolName, ValidCall,
+    BackendError, Caller, RawReply, ToolBackend, ToolDefinition, ToolName, ValidCall,
 };
 
 use crate::{
     instance::{self, Instance},
+    load::{Loaded, load},
     rejection::{Reason, Rejection, Stage},
-    store::{ContentHash, Store},
-    verify::{self, DeclaredTool},
+    verify::StoredPlugin,
+    vetting::Vetting,
 };
 
 /// What the registry knows of a provider: enough to list its tools, and to find and check its library again.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Registered {
-    pub(crate) id: ProviderId,
-    pub(crate) version: Version,
-    pub(crate) hash: ContentHash,
-    /// What its note declares.
-    pub(crate) declared: Vec<DeclaredTool>,
+    pub(crate) plugin: StoredPlugin,
     /// The tools that it listed.
     pub(crate) tools: Vec<Arc<ToolDefinition>>,
 }
@@ -37,7 +34,7 @@ pub(crate) struct Registered {
 /// A registered provider in this process.
 pub(crate) struct PluginProvider {
     registered: Registered,
-    store: Store,
+    vetting: Arc<Vetting>,
     configuration: Option<Box<RawValue>>,
     running: OnceLock<Running>,
     opening: Mutex<()>,
@@ -54,12 +51,12 @@ impl PluginProvider {
     /// A provider that runs once it is called.
     pub(crate) fn new(
         registered: Registered,
-        store: Store,
+        vetting: Arc<Vetting>,
         configuration: Option<Box<RawValue>>,
     ) -> Self {
         Self {
             registered,
-            store,
+            vetting,
             configuration,
             running: OnceLock::new(),
             opening: Mutex::new(()),
@@ -77,6 +74,11 @@ impl PluginProvider {
     /// What is registered of it.
     pub(crate) fn registered(&self) -> &Registered {
         &self.registered
+    }
+
+    /// Where its library is.
+    pub(crate) fn library(&self) -> PathBuf {
+        self.registered.plugin.path(&self.vetting)
     }
 
     /// Whether its library is open in this process.
@@ -98,14 +100,18 @@ impl PluginProvider {
         if let Some(running) = self.running.get() {
             return Ok(running);
         }
-        let Registered { id, version, hash, declared, tools } = &self.registered;
-        let copy = verify::verify_stored(&self.store, *hash, id, version, declared)?;
-        let rejected = |reason: Reason| reason.of(copy.path(), Some(id.as_str()));
-        let instance =
-            Instance::create(&copy, id, self.configuration.as_deref()).map_err(rejected)?;
-        let (listed, _) = instance.tools(declared).map_err(rejected)?;
+        let Registered { plugin, tools } = &self.registered;
+        let rulebook = self.vetting.rulebook();
+        let loaded = load(&self.vetting, &rulebook, plugin, self.configuration.as_deref());
+        let Loaded { instance, tools: listed, .. } =
+            loaded.map_err(|reason| self.rejection(reason))?;
         let changed = instance::changed(tools.iter().map(|tool| &**tool), &listed);
         Ok(self.running.get_or_init(|| Running { instance, changed }))
+    }
+
+    fn rejection(&self, reason: Reason) -> Rejection {
+        let plugin = &self.registered.plugin;
+        reason.of(plugin.path(&self.vetting), Some(plugin.id.as_str()))
     }
 
     fn instance_for(&self, tool: &ToolName) -> Result<&Instance, BackendError> {
@@ -122,9 +128,7 @@ impl PluginProvider {
                 format!("{tool} in other words, or no longer listed"),
                 "refresh, which registers the tool as it is now; restart a host whose configuration has changed while it runs",
             );
-            let id = &self.registered.id;
-            let path = self.store.path(self.registered.hash, id, &self.registered.version);
-            return Err(unavailable(reason.by_environment().of(path, Some(id.as_str()))));
+            return Err(unavailable(self.rejection(reason.by_environment())));
         }
         Ok(&running.instance)
     }
@@ -137,7 +141,7 @@ impl PluginProvider {
         result: Result<T, BackendError>,
     ) -> Result<T, BackendError> {
         if let Err(error) = &result {
-            let (id, tool) = (&self.registered.id, call.definition().name());
+            let (id, tool) = (&self.registered.plugin.id, call.definition().name());
             log::warn!("provider {id}, tool {tool}, {question}: {error}");
         }
         result

@@ -21,7 +21,7 @@ use crate::{
 };
 
 /// The version of the file's format that this release writes, and the only one that it reads.
-pub const FORMAT: u32 = 1;
+pub const FORMAT: u32 = 2;
 
 /// What the file holds.
 #[derive(Debug, Clone, Default)]
@@ -64,6 +64,12 @@ impl RegistryFile {
         self.0.identity()
     }
 
+    /// What the version before it holds, where there is one that can be read.
+    pub(crate) fn read_previous(&self) -> Vec<Registered> {
+        let previous = self.0.read_previous(format::decode).ok().flatten();
+        previous.map_or_else(Vec::new, |previous| previous.providers)
+    }
+
     /// Reads the file. One that is damaged offers nothing: the previous version may name plugins that were removed since, and
     /// only lends its generation, so that the next one counts on.
     pub(crate) fn read(&self) -> Reading {
@@ -81,19 +87,42 @@ impl RegistryFile {
         Reading { contents, problem: Some(problem), found: true }
     }
 
-    /// Replaces what is registered, under the lock that other processes wait for, and returns what the file holds then. Where nothing
-    /// changes, the file and its generation stay.
+    /// Begins to replace what is registered, under the lock that other processes wait for: what was read stays what is there until the
+    /// value is dropped.
+    ///
+    /// # Errors
+    ///
+    /// [`RegistryFileError::Io`].
+    pub(crate) fn begin(&self) -> Result<Writing<'_>, RegistryFileError> {
+        let io = |path| move |source| RegistryFileError::Io { path, source };
+        private_dir(self.0.folder()).map_err(io(self.0.folder().to_owned()))?;
+        let lock = self.0.beside("lock");
+        let lock = Lock::wait(&lock).map_err(io(lock.clone()))?;
+        Ok(Writing { file: self, reading: self.read(), _lock: lock })
+    }
+}
+
+/// The file while nobody else can replace it.
+#[derive(Debug)]
+pub(crate) struct Writing<'a> {
+    file: &'a RegistryFile,
+    reading: Reading,
+    _lock: Lock,
+}
+
+impl Writing<'_> {
+    /// What is registered.
+    pub(crate) fn registered(&self) -> &[Registered] {
+        &self.reading.contents.providers
+    }
+
+    /// Replaces what is registered, and returns what the file holds then. Where nothing changes, the file and its generation stay.
     ///
     /// # Errors
     ///
     /// [`RegistryFileError::Io`]; the file is then as it was.
-    pub(crate) fn replace(&self, providers: Vec<Registered>) -> Result<Written, RegistryFileError> {
-        let io = |path| move |source| RegistryFileError::Io { path, source };
-        private_dir(self.0.folder()).map_err(io(self.0.folder().to_owned()))?;
-        let lock = self.0.beside("lock");
-        let _lock = Lock::wait(&lock).map_err(io(lock.clone()))?;
-
-        let reading = self.read();
+    pub(crate) fn replace(self, providers: Vec<Registered>) -> Result<Written, RegistryFileError> {
+        let Self { file, reading, _lock } = self;
         let mut contents = Contents { generation: reading.contents.generation, providers };
         let is_same = reading.found
             && reading.problem.is_none()
@@ -105,10 +134,10 @@ impl RegistryFile {
                 Reading { found: true, .. } => Keep::Previous,
                 _ => Keep::Nothing,
             };
-            self.0.write(&format::encode(&contents)?, keep)?;
+            file.0.write(&format::encode(&contents)?, keep)?;
         }
         // Under the lock: it is the file that was written here, and not what another process has put there since.
-        Ok(Written { generation: contents.generation, identity: self.identity() })
+        Ok(Written { generation: contents.generation, identity: file.identity() })
     }
 }
 

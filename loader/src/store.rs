@@ -4,20 +4,21 @@
 //! of the same name, and nobody who replaces a file in a plugin directory changes what is mapped.
 
 use std::{
+    ffi::OsString,
     fmt,
-    fs::{self, File, Permissions},
+    fs::{self, File, OpenOptions},
     io::{self, Read, Write},
-    os::unix::fs::{DirBuilderExt, FileExt, MetadataExt, PermissionsExt},
+    os::unix::fs::{DirBuilderExt, FileExt, MetadataExt, OpenOptionsExt},
     path::{Path, PathBuf},
     str::FromStr,
 };
 
-use semver::Version;
+use rustix::fs::StatVfsMountFlags;
 use sha2::{Digest, Sha256};
-use toolbay_core::ProviderId;
+use tempfile::TempDir;
 
 use crate::{
-    inspect::{self, Inspected},
+    inspect,
     rejection::{Reason, Stage},
 };
 
@@ -67,59 +68,74 @@ impl FromStr for ContentHash {
     }
 }
 
-/// A library in the store.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Stored {
-    /// Where it is.
-    pub path: PathBuf,
-    /// The hash of its content.
-    pub hash: ContentHash,
-}
-
-/// The folder of copies.
+/// The folder of copies: one entry for each content, a folder that is there as a whole or not at all.
 #[derive(Debug, Clone)]
-pub struct Store {
+pub(crate) struct Store {
     root: PathBuf,
 }
 
+/// An entry that is being written, under a name that nobody looks at. Dropped before it is [kept](Incoming::keep), it is gone.
+#[derive(Debug)]
+pub(crate) struct Incoming {
+    folder: TempDir,
+    /// Held as long as somebody writes, so that what a killed process has left behind can be told from it.
+    _lock: File,
+}
+
+const INCOMING: &str = ".incoming-";
+const REMOVED: &str = ".removed-";
+
 impl Store {
     /// The store in this folder, which is made when the first copy is.
-    pub fn new(root: PathBuf) -> Self {
+    pub(crate) fn new(root: PathBuf) -> Self {
         Self { root }
     }
 
-    /// Copies a library, unless its content is there already: hashed as it is written, made durable, then put in place with one
-    /// rename.
-    pub(crate) fn copy(
-        &self,
-        source: &Inspected,
-        id: &ProviderId,
-        version: &Version,
-    ) -> Result<Stored, Reason> {
+    /// Begins an entry: a folder of the store that only the host's user can enter.
+    pub(crate) fn begin(&self) -> Result<Incoming, Reason> {
         let failed = |error: io::Error| self.failed(&error);
         private_dir(&self.root).map_err(failed)?;
         self.check_private()?;
-        let hash = copy_and_hash(source.file(), &mut io::sink()).map_err(failed)?;
-        let path = self.path(hash, id, version);
-        let there = inspect::open(&path).ok().map(|(file, _)| file);
-        if there.is_some_and(|file| self.check_hash(&file, hash).is_ok()) {
-            return Ok(Stored { path, hash });
-        }
+        self.check_executable()?;
+        let folder =
+            tempfile::Builder::new().prefix(INCOMING).tempdir_in(&self.root).map_err(failed)?;
+        let lock = File::open(folder.path()).map_err(failed)?;
+        lock.lock().map_err(failed)?;
+        Ok(Incoming { folder, _lock: lock })
+    }
 
-        let mut temporary = tempfile::Builder::new()
-            .prefix(".incoming-")
-            .tempfile_in(&self.root)
+    /// Copies a single library into the store, unless its content is there already. Returns where it is, and its hash, which is that of
+    /// what was written.
+    pub(crate) fn copy(&self, from: &File, name: &str) -> Result<(PathBuf, ContentHash), Reason> {
+        let failed = |error: io::Error| self.failed(&error);
+        let hash = self.hash_of(from)?;
+        let intact = |path: &Path, hash| {
+            inspect::open(path).is_ok_and(|(file, _)| self.check_hash(&file, hash).is_ok())
+        };
+        let path = self.entry(hash).join(name);
+        if self.check_private().is_ok() && intact(&path, hash) {
+            return Ok((path, hash));
+        }
+        let incoming = self.begin()?;
+        let mut copy = OpenOptions::new()
+            .write(true)
+            .create_new(true)
+            .mode(0o500)
+            .open(incoming.path().join(name))
             .map_err(failed)?;
         // Hashed again: the source may have changed meanwhile, and the copy is what counts.
-        let hash = copy_and_hash(source.file(), temporary.as_file_mut()).map_err(failed)?;
-        let path = self.path(hash, id, version);
-        let folder = self.folder(hash);
-        private_dir(&folder).map_err(failed)?;
-        temporary.as_file().set_permissions(Permissions::from_mode(0o500)).map_err(failed)?;
-        temporary.as_file().sync_all().map_err(failed)?;
-        temporary.persist(&path).map_err(|error| failed(error.error))?;
-        sync_dir(&folder).and_then(|()| sync_dir(&self.root)).map_err(failed)?;
-        Ok(Stored { path, hash })
+        let hash = copy_and_hash(from, &mut copy).map_err(failed)?;
+        copy.sync_all().map_err(failed)?;
+        let entry = incoming.keep(self, hash, |entry| intact(&entry.join(name), hash))?;
+        Ok((entry.join(name), hash))
+    }
+
+    /// Checks that the store is fit for libraries; one that is not there yet will be made so.
+    pub(crate) fn check(&self) -> Result<(), Reason> {
+        if !self.root.exists() {
+            return Ok(());
+        }
+        self.check_private().and_then(|()| self.check_executable())
     }
 
     /// Checks that nobody but the host's own user can write to the store: what is verified there must stay what it is.
@@ -138,9 +154,26 @@ impl Store {
         .by_environment())
     }
 
+    /// Checks that libraries can be mapped from the store: where its file system forbids that, the linker's own message names no reason.
+    fn check_executable(&self) -> Result<(), Reason> {
+        let flags =
+            rustix::fs::statvfs(&self.root).map_err(|error| self.failed(&error.into()))?.f_flag;
+        if !flags.contains(StatVfsMountFlags::NOEXEC) {
+            return Ok(());
+        }
+        Err(Reason::plugin(
+            Stage::Store,
+            "store_not_executable",
+            format!("a file system that code can be mapped from, {}", self.root.display()),
+            "one that is mounted with noexec",
+            "put the home on another file system, or mount this one with exec",
+        )
+        .by_environment())
+    }
+
     /// Checks that a file of the store has the content that its name says.
     pub(crate) fn check_hash(&self, file: &File, hash: ContentHash) -> Result<(), Reason> {
-        let there = copy_and_hash(file, &mut io::sink()).map_err(|error| self.failed(&error))?;
+        let there = self.hash_of(file)?;
         if there == hash {
             return Ok(());
         }
@@ -154,13 +187,53 @@ impl Store {
         .by_environment())
     }
 
-    /// Where the copy of this content is, or would be. People meet its name in debuggers and in `/proc/self/maps`.
-    pub(crate) fn path(&self, hash: ContentHash, id: &ProviderId, version: &Version) -> PathBuf {
-        self.folder(hash).join(format!("{id}-{version}.so"))
+    /// The hash of a file's content.
+    pub(crate) fn hash_of(&self, file: &File) -> Result<ContentHash, Reason> {
+        copy_and_hash(file, &mut io::sink()).map_err(|error| self.failed(&error))
     }
 
-    fn folder(&self, hash: ContentHash) -> PathBuf {
-        self.root.join(hash.to_string())
+    /// The folder of the entry of this content, whether it is there or not.
+    pub(crate) fn entry(&self, content: ContentHash) -> PathBuf {
+        self.root.join(content.to_string())
+    }
+
+    /// The entries that are there, in the order of their hashes.
+    pub(crate) fn entries(&self) -> io::Result<Vec<ContentHash>> {
+        let mut entries: Vec<ContentHash> =
+            self.names()?.iter().filter_map(|name| name.to_str()?.parse().ok()).collect();
+        entries.sort();
+        Ok(entries)
+    }
+
+    /// Removes an entry, and returns how many bytes that freed. It is gone at once, also where the process is killed on the way.
+    pub(crate) fn remove(&self, content: ContentHash) -> io::Result<u64> {
+        let aside = self.root.join(format!("{REMOVED}{content}"));
+        fs::rename(self.entry(content), &aside)?;
+        remove_tree(&aside)
+    }
+
+    /// Removes what processes have left behind that were killed as they wrote or removed, and returns how many bytes that freed.
+    pub(crate) fn remove_left_behind(&self) -> io::Result<u64> {
+        let mut freed = 0;
+        for name in self.names()? {
+            let text = name.to_string_lossy();
+            let path = self.root.join(&name);
+            let left_behind = text.starts_with(REMOVED)
+                || (text.starts_with(INCOMING)
+                    && File::open(&path).is_ok_and(|folder| folder.try_lock().is_ok()));
+            if left_behind {
+                freed += remove_tree(&path)?;
+            }
+        }
+        Ok(freed)
+    }
+
+    fn names(&self) -> io::Result<Vec<OsString>> {
+        match fs::read_dir(&self.root) {
+            Ok(entries) => entries.map(|entry| Ok(entry?.file_name())).collect(),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
+            Err(error) => Err(error),
+        }
     }
 
     fn failed(&self, error: &io::Error) -> Reason {
@@ -173,6 +246,57 @@ impl Store {
         )
         .by_environment()
     }
+}
+
+impl Incoming {
+    /// The folder to write to.
+    pub(crate) fn path(&self) -> &Path {
+        self.folder.path()
+    }
+
+    /// Puts the entry in place with one rename, and returns where it is. One that is there already stays, where `intact` says that it is
+    /// what it should be; otherwise it makes room.
+    pub(crate) fn keep(
+        self,
+        store: &Store,
+        content: ContentHash,
+        intact: impl FnOnce(&Path) -> bool,
+    ) -> Result<PathBuf, Reason> {
+        let failed = |error: io::Error| store.failed(&error);
+        let entry = store.entry(content);
+        sync_dir(self.path()).map_err(failed)?;
+        if entry.exists() {
+            if intact(&entry) {
+                return Ok(entry);
+            }
+            log::warn!("the copy in {} is not what it was: it is replaced", entry.display());
+            store.remove(content).map_err(failed)?;
+        }
+        match fs::rename(self.path(), &entry) {
+            // Another process was faster; what it has put there is checked again before it is loaded.
+            Err(error) if error.kind() == io::ErrorKind::DirectoryNotEmpty => {}
+            renamed => renamed.map_err(failed)?,
+        }
+        sync_dir(&store.root).map_err(failed)?;
+        Ok(entry)
+    }
+}
+
+/// Removes a folder with all that is in it, and returns how many bytes its files had.
+fn remove_tree(folder: &Path) -> io::Result<u64> {
+    let mut bytes = 0;
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        let metadata = fs::symlink_metadata(entry.path())?;
+        if metadata.is_dir() {
+            bytes += remove_tree(&entry.path())?;
+        } else {
+            bytes += metadata.len();
+            fs::remove_file(entry.path())?;
+        }
+    }
+    fs::remove_dir(folder)?;
+    Ok(bytes)
 }
 
 /// Makes a folder that only the host's user can enter; one that is there stays as it is.

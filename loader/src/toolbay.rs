@@ -3,9 +3,16 @@
 mod administration;
 mod agents;
 mod approvals;
+mod commit;
+mod diagnosis;
+mod installing;
+mod keys;
 mod listening;
+mod locking;
+mod running;
 mod state;
 mod switched_providers;
+mod trace;
 mod view;
 
 use std::{path::PathBuf, sync::Arc};
@@ -19,12 +26,13 @@ use toolbay_core::{
 pub use self::{
     administration::{GroupState, Switch, ToolState},
     agents::{Loadout, LoadoutChange},
+    diagnosis::{Diagnosis, Health},
+    installing::{InstallError, InstallReport},
+    running::{Collected, GcError},
     switched_providers::ProviderState,
+    trace::{StepVerdict, Trace, TraceStep},
 };
-use self::{
-    listening::Guarded,
-    state::{Pinned, State},
-};
+use self::{commit::Committed, listening::Guarded, state::State};
 use crate::{
     access_file::AccessFile,
     approval_store::ApprovalFiles,
@@ -32,12 +40,18 @@ use crate::{
     clock::SystemClock,
     config::Config,
     error::{AccessFileError, OpenError, RefreshError, RegistryFileError},
+    home_file::HomeFile,
+    installed_file::Installed,
+    policy::{Loosened, Policy},
     provider::{PluginBackend, PluginProvider, Registered},
-    refresh::{self, Found},
-    registry_file::{RegistryFile, Written},
+    refresh::{Found, RefreshOptions, Scan},
+    registry_file::RegistryFile,
     rejection::Rejection,
-    store::{ContentHash, Store},
+    scan_cache::ScanCache,
+    store::ContentHash,
+    trust::Signer,
     verify::DeclaredTool,
+    vetting::Vetting,
 };
 
 /// Tools from native plugins: found, verified, registered, and called.
@@ -50,7 +64,9 @@ pub struct Toolbay {
     access: AccessFile,
     approvals: Arc<ApprovalFiles>,
     audit: Arc<AuditLog>,
-    store: Store,
+    vetting: Arc<Vetting>,
+    installed: HomeFile<Installed>,
+    cache: HomeFile<ScanCache>,
     pipeline: Pipeline,
     /// Held by whoever replaces the state, also while plugins run that take their time.
     replacing: Mutex<()>,
@@ -68,6 +84,8 @@ pub struct RefreshReport {
     pub providers: Vec<ProviderStatus>,
     /// The files, and single tools, that were not taken.
     pub rejections: Vec<Rejection>,
+    /// What the policy warns of in what was taken: first of all that nobody has signed it.
+    pub warnings: Vec<Rejection>,
     /// The names that several providers wanted.
     pub collisions: Vec<Collision>,
     /// The files that are no plugins, with what they are.
@@ -96,8 +114,12 @@ pub struct ProviderStatus {
     pub id: ProviderId,
     /// Its version.
     pub version: String,
-    /// The SHA-256 of its library.
+    /// The SHA-256 of its library; of several, that of the list of theirs.
     pub hash: ContentHash,
+    /// Who stands for it.
+    pub signer: Signer,
+    /// The copy in the store that is loaded, or would be.
+    pub library: PathBuf,
     /// Every tool that its note declares, also those that it does not list now.
     pub declared: Vec<DeclaredTool>,
     /// The tools that it listed when it was registered.
@@ -143,7 +165,9 @@ impl Toolbay {
             access: AccessFile::new(config.home.clone()),
             approvals,
             audit,
-            store: Store::new(config.home.join("store")),
+            vetting: Arc::new(Vetting::new(&config.home, config.policy.clone())),
+            installed: HomeFile::new(config.home.clone()),
+            cache: HomeFile::new(config.home.clone()),
             pipeline,
             replacing: Mutex::default(),
             state: Mutex::default(),
@@ -163,38 +187,60 @@ impl Toolbay {
     ///
     /// [`RefreshError`] where the result can't be kept; then nothing has changed.
     pub fn refresh(&self) -> Result<RefreshReport, RefreshError> {
+        self.refresh_with(RefreshOptions::default())
+    }
+
+    /// The same, in another way.
+    ///
+    /// # Errors
+    ///
+    /// As [`refresh`](Self::refresh).
+    pub fn refresh_with(&self, options: RefreshOptions) -> Result<RefreshReport, RefreshError> {
         let replacing = self.replacing.lock();
-        let Found { running, rejections, ignored } = refresh::find(&self.config, &self.store);
-        let there = self.state.lock().providers.clone();
-        let mut providers: Vec<_> =
-            running.into_iter().map(|provider| same_or(provider, &there)).collect();
-        // By id, so that the order of files changes nothing.
-        providers.sort_by(|one, other| one.registered().id.cmp(&other.registered().id));
-        let (plan, collisions) = self.plan(&providers)?;
-        // Before the registry: a pin without its tool does nothing, but a tool without its pin could change unseen.
-        let Pinned { registry, contents, identity: access, changed } =
-            self.pin(plan, &providers)?;
-        let registered = providers.iter().map(|provider| provider.registered().clone()).collect();
-        let Written { generation, identity } = self.file.replace(registered)?;
-        let registry = registry.with_access(&contents.access).of_generation(generation);
-        let status = statuses(&providers);
-        let state = State {
-            registry: Some(identity),
-            access: Some(access),
-            registry_problem: None,
-            access_problem: None,
-            contents,
-            providers,
-        };
-        let old = self.replace(registry, state);
-        drop(replacing);
-        // What is no longer registered ends here, with the vendor's own code: no lock is held that others wait for.
-        drop((old, there));
-        for collision in &collisions {
-            log::warn!("{collision}");
+        if options.retry {
+            self.vetting.failures.update(|failures| {
+                failures.clear();
+                Ok::<_, RefreshError>(())
+            })?;
         }
-        let providers = status;
-        Ok(RefreshReport { generation, providers, rejections, collisions, ignored, changed })
+        let rulebook = self.vetting.rulebook();
+        let circumstances = self.vetting.circumstances(&rulebook);
+        let installed = self.installed.read()?;
+        let scan = Scan {
+            config: &self.config,
+            vetting: &self.vetting,
+            rulebook: &rulebook,
+            cache: self.cache.read().unwrap_or_default().under(&circumstances),
+            registered: &self.file.read().contents.providers,
+            installed: &installed,
+            options,
+        };
+        let Found { providers, rejections, warnings, ignored, cache } = scan.find();
+        let found: Vec<Registered> =
+            providers.iter().map(|provider| provider.registered().clone()).collect();
+        let committed = self.commit(providers, |current| {
+            let now = self.installed.read()?;
+            Ok(commit::merge(found, current, &installed, &now))
+        })?;
+        if let Err(error) = self.cache.update(|there| {
+            *there = cache;
+            Ok::<_, RefreshError>(())
+        }) {
+            log::warn!("the next refresh reads everything anew: {error}");
+        }
+        drop(replacing);
+        let Committed { generation, providers, collisions, changed, old } = committed;
+        // What is no longer registered ends here, with the vendor's own code: no lock is held that others wait for.
+        drop(old);
+        Ok(RefreshReport {
+            generation,
+            providers,
+            rejections,
+            warnings,
+            collisions,
+            ignored,
+            changed,
+        })
     }
 
     /// Reads the registry and the decisions of administrators again where another process has replaced them, and tells whether it has.
@@ -250,6 +296,20 @@ impl Toolbay {
         self.state.lock().registry.flatten().is_some()
     }
 
+    /// The policy about plugins that is in force.
+    pub fn policy(&self) -> Policy {
+        self.vetting.policy()
+    }
+
+    /// Puts a stricter policy in force, for whatever is loaded from now on.
+    ///
+    /// # Errors
+    ///
+    /// [`Loosened`] where a setting is less strict than the one in force; nothing has changed.
+    pub fn tighten(&self, policy: Policy) -> Result<(), Loosened> {
+        self.vetting.tighten(policy)
+    }
+
     /// The configuration.
     pub fn config(&self) -> &Config {
         &self.config
@@ -275,18 +335,21 @@ fn offer(provider: &Arc<PluginProvider>) -> Offer {
         definition: Arc::clone(definition),
         backend: Arc::new(PluginBackend(Arc::clone(provider))),
     });
-    let (id, version) = (registered.id.clone(), registered.version.to_string());
-    Offer { content: registered.hash.to_string(), ..Offer::new(id, version, tools.collect()) }
+    let plugin = &registered.plugin;
+    let (id, version) = (plugin.id.clone(), plugin.version.to_string());
+    Offer { content: plugin.hash.to_string(), ..Offer::new(id, version, tools.collect()) }
 }
 
 fn statuses(providers: &[Arc<PluginProvider>]) -> Vec<ProviderStatus> {
     let status = |provider: &Arc<PluginProvider>| {
-        let Registered { id, version, hash, declared, tools } = provider.registered();
+        let Registered { plugin, tools } = provider.registered();
         ProviderStatus {
-            id: id.clone(),
-            version: version.to_string(),
-            hash: *hash,
-            declared: declared.clone(),
+            id: plugin.id.clone(),
+            version: plugin.version.to_string(),
+            hash: plugin.hash,
+            signer: plugin.signer.clone(),
+            library: provider.library(),
+            declared: plugin.declared.clone(),
             tools: tools.iter().map(|tool| tool.name().clone()).collect(),
             running: provider.is_running(),
             faults: provider.faults(),

@@ -1,252 +1,245 @@
-//! Compares what a file says with what this host accepts, and takes a private copy: the bytes that were checked are the bytes that
-//! are loaded.
+//! Compares what a plugin says with what this host accepts, and takes a private copy: the bytes that were checked are the bytes that are
+//! loaded.
 
+mod bundled;
 mod declared;
+mod drift;
+mod findings;
 
-use std::collections::BTreeSet;
-
-use semver::Version;
-use toolbay_abi::note::Note;
-use toolbay_core::ProviderId;
-
-pub use declared::DeclaredTool;
-
-use crate::{
-    compatibility::compatibility,
-    discover::Candidate,
-    inspect::{self, Inspected, Inspection},
-    plugin_text::one_line,
-    rejection::{Reason, Rejection, Stage},
-    static_audit::{self, Check, Finding, HostSystem, Level, StaticAuditPolicy, static_audit},
-    store::{ContentHash, Store},
+use std::{
+    collections::BTreeSet,
+    fs::File,
+    path::{Path, PathBuf},
 };
 
-/// A plugin that this host can load, as a copy in its store that nobody else writes to.
-#[derive(Debug)]
-pub struct Verified {
-    copy: Inspected,
-    source: Inspected,
-    hash: ContentHash,
-    provider: ProviderId,
-    version: Version,
-    tools: Vec<DeclaredTool>,
-}
+use semver::Version;
+use toolbay_core::ProviderId;
 
-impl Verified {
-    /// The copy in the store, which is what gets loaded.
-    pub fn copy(&self) -> &Inspected {
-        &self.copy
-    }
+pub use declared::{DeclaredTool, declared_tools};
+use findings::identity;
+pub use findings::{Problem, findings};
+pub(crate) use {
+    bundled::{entry_of, target_of},
+    drift::check_definition,
+};
 
-    /// The file that was found.
-    pub fn source(&self) -> &Inspected {
-        &self.source
-    }
+use crate::{
+    bundle::Manifest,
+    discover::Candidate,
+    inspect::{self, Inspected, Inspection},
+    library::{self, Opened, VerifiedFile},
+    rejection::{Reason, Rejection, Stage},
+    static_audit::{HostSystem, Level, StaticAuditPolicy},
+    store::ContentHash,
+    trust::Signer,
+    vetting::{Rulebook, Vetting},
+};
 
-    /// The SHA-256 of its content.
-    pub fn hash(&self) -> ContentHash {
-        self.hash
-    }
-
-    /// The provider's id.
-    pub fn provider(&self) -> &ProviderId {
-        &self.provider
-    }
-
-    /// The provider's version.
-    pub fn version(&self) -> &Version {
-        &self.version
-    }
-
-    /// The tools that the note declares, those with a mistake left out.
-    pub fn tools(&self) -> &[DeclaredTool] {
-        &self.tools
-    }
-}
-
-/// The panic strategy that a note must name.
-const UNWIND: &str = "unwind";
-
-/// Something about a plugin that this host does not take, or that somebody should hear of.
+/// A plugin in the store: all that a registry keeps of it, and that is needed to find and verify it again.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Problem {
-    /// The note does not fit this host, whatever its policy.
-    Unfit(Reason),
-    /// The static audit's finding.
-    Found(Finding),
+pub(crate) struct StoredPlugin {
+    pub(crate) id: ProviderId,
+    pub(crate) version: Version,
+    /// The hash of its libraries: of a single one, its SHA-256.
+    pub(crate) hash: ContentHash,
+    /// The entry of the store that it is in.
+    pub(crate) entry: ContentHash,
+    /// Where in the entry its library is.
+    pub(crate) library: String,
+    /// Whether the entry is a bundle, and not a single library.
+    pub(crate) bundled: bool,
+    pub(crate) signer: Signer,
+    /// The tools that its note declares, those with a mistake left out.
+    pub(crate) declared: Vec<DeclaredTool>,
 }
 
-impl Problem {
-    /// What follows from it: [`Level::Warn`] or [`Level::Deny`].
-    pub fn level(&self) -> Level {
-        match self {
-            Self::Unfit(_) => Level::Deny,
-            Self::Found(finding) => finding.level,
-        }
-    }
+/// A plugin that this host takes, with what is worth telling.
+#[derive(Debug)]
+pub(crate) struct Taken {
+    pub(crate) plugin: StoredPlugin,
+    /// The tools that are left out for a mistake of their own.
+    pub(crate) left_out: Vec<Reason>,
+    /// What the policy warns of.
+    pub(crate) warnings: Vec<Reason>,
+}
 
-    /// The audit's check, where it is one of the audit.
-    pub fn check(&self) -> Option<Check> {
-        match self {
-            Self::Unfit(_) => None,
-            Self::Found(finding) => Some(finding.check),
-        }
-    }
+/// A plugin that was verified just now, with the files that were, held open.
+#[derive(Debug)]
+pub(crate) struct Loadable {
+    pub(crate) library: Inspected,
+    /// The libraries that travel with it.
+    companions: Vec<(PathBuf, File)>,
+    pub(crate) manifest: Option<Manifest>,
+}
 
-    /// What was expected and found, and what to do.
-    pub fn reason(&self) -> &Reason {
-        match self {
-            Self::Unfit(reason) | Self::Found(Finding { reason, .. }) => reason,
-        }
-    }
-
-    /// The reason by itself.
-    pub fn into_reason(self) -> Reason {
-        match self {
-            Self::Unfit(reason) | Self::Found(Finding { reason, .. }) => reason,
-        }
+impl Loadable {
+    /// Opens the library. This is where its code first runs.
+    pub(crate) fn open(&self) -> Result<Opened, Reason> {
+        let library = VerifiedFile { path: self.library.path(), file: self.library.file() };
+        let companions: Vec<VerifiedFile<'_>> =
+            self.companions.iter().map(|(path, file)| VerifiedFile { path, file }).collect();
+        library::open_library(library, &companions).map_err(|error| error.reason())
     }
 }
 
-/// Everything that this host has against the file, or to say about it, without loading it: interface and system, the static audit, and
-/// the rest of the note, in this order. `companions` are the file names and sonames of the other libraries in its bundle.
-pub fn findings(
+impl StoredPlugin {
+    /// Where its library is.
+    pub(crate) fn path(&self, vetting: &Vetting) -> PathBuf {
+        vetting.store.entry(self.entry).join(&self.library)
+    }
+}
+
+/// What is known of a library from its bytes, by what follows from it.
+pub(crate) struct Judged {
+    /// Why it is refused.
+    pub(crate) problems: Vec<Reason>,
+    /// What the policy warns of.
+    pub(crate) warnings: Vec<Reason>,
+}
+
+/// Judges a library by its bytes. `companions` are the names of the libraries that travel with it.
+pub(crate) fn judged(
     inspected: &Inspected,
     host: &HostSystem,
     policy: &StaticAuditPolicy,
     companions: &BTreeSet<String>,
-) -> Vec<Problem> {
-    let (note, facts) = (inspected.note(), inspected.facts());
-    let mut problems: Vec<Problem> = compatibility(note).into_iter().map(Problem::Unfit).collect();
-    let found = static_audit(facts, host, policy, companions);
-    problems.extend(found.into_iter().map(Problem::Found));
-    let (check, level) = (Check::PanicStrategy, policy.level(Check::PanicStrategy));
-    // Where the library can't unwind the audit has said so.
-    if note.panic != UNWIND && facts.unwinds && level != Level::Allow {
-        let reason = static_audit::panic_abort(&note.panic);
-        problems.push(Problem::Found(Finding { check, level, reason }));
-    }
-    problems.extend([bad_id(note), bad_version(note)].into_iter().flatten().map(Problem::Unfit));
-    problems
+) -> Judged {
+    let found = findings(inspected, host, policy, companions);
+    let (problems, warnings): (Vec<_>, Vec<_>) =
+        found.into_iter().partition(|problem| problem.level() == Level::Deny);
+    let reasons = |found: Vec<Problem>| found.into_iter().map(Problem::into_reason).collect();
+    Judged { problems: reasons(problems), warnings: reasons(warnings) }
 }
 
-/// Every reason for which this host would refuse the file under the default policy, without loading it.
-pub fn problems(inspected: &Inspected) -> Vec<Reason> {
-    let policy = StaticAuditPolicy::default();
-    findings(inspected, &HostSystem::current(), &policy, &BTreeSet::new())
-        .into_iter()
-        .filter(|problem| problem.level() == Level::Deny)
-        .map(Problem::into_reason)
-        .collect()
-}
-
-fn bad_id(note: &Note) -> Option<Reason> {
-    let found = provider_id(&note.id).err()?;
-    Some(Reason::plugin(
-        Stage::Verify,
-        "bad_provider_id",
-        "a lower-case letter, then letters, digits, _ and -, 64 at most, and not \"core\"",
-        found,
-        "change the id in export_provider!",
-    ))
-}
-
-fn bad_version(note: &Note) -> Option<Reason> {
-    let error = Version::parse(&note.version).err()?;
-    Some(Reason::plugin(
-        Stage::Verify,
-        "bad_version",
-        "a version such as 1.2.3",
-        format!("{:?} ({error})", one_line(&note.version, 100)),
-        "correct the version in Cargo.toml",
-    ))
-}
-
-/// Verifies a plugin and copies it into the store. Beside it come the tools that are left out for a mistake of their own.
-///
-/// # Errors
-///
-/// Every reason for which the file is refused, at least one.
-pub fn verify(
-    source: Inspected,
-    store: &Store,
-) -> Result<(Verified, Vec<Rejection>), Vec<Rejection>> {
-    let of_source = |reason: Reason| reason.of(source.path(), Some(&source.note().id));
-    let problems = problems(&source);
-    if !problems.is_empty() {
-        return Err(problems.into_iter().map(of_source).collect());
-    }
-    let refused = |reason| vec![of_source(reason)];
-    // `problems` has checked both.
-    let provider = provider_id(&source.note().id).map_err(|found| refused(unchecked(found)))?;
-    let version = Version::parse(&source.note().version)
-        .map_err(|error| refused(unchecked(error.to_string())))?;
-
-    let stored = store.copy(&source, &provider, &version).map_err(refused)?;
-    let copy = match inspect::inspect(&Candidate::at(&stored.path)) {
-        Ok(Inspection::Plugin(copy))
-            if copy.note() == source.note() && copy.facts() == source.facts() =>
-        {
-            *copy
+impl Rulebook {
+    /// Takes a loose library, which nobody can have signed, into the store.
+    ///
+    /// # Errors
+    ///
+    /// Every reason for which it is refused, at least one.
+    pub(crate) fn take_library(
+        &self,
+        vetting: &Vetting,
+        source: &Inspected,
+    ) -> Result<Taken, Vec<Reason>> {
+        let one = |reason| vec![reason];
+        let signer = self.trust().unsigned().map_err(one)?;
+        let policy = &self.policy.static_audit;
+        let found = judged(source, &vetting.host, policy, &BTreeSet::new());
+        if !found.problems.is_empty() {
+            return Err(found.problems);
         }
-        Ok(_) => return Err(refused(changed())),
-        Err(rejection) => return Err(vec![rejection]),
-    };
-    let (tools, reasons) = declared::tools(copy.note());
-    let left_out = reasons.into_iter().map(of_source).collect();
-    Ok((Verified { copy, source, hash: stored.hash, provider, version, tools }, left_out))
+        let (id, version) = identity(source.note()).map_err(one)?;
+        // People meet this name in debuggers and in /proc/self/maps.
+        let library = format!("{id}-{version}.so");
+        let (path, hash) = vetting.store.copy(source.file(), &library).map_err(one)?;
+        let copy = match inspect::inspect(&Candidate::at(&path)) {
+            Ok(Inspection::Plugin(copy))
+                if copy.note() == source.note() && copy.facts() == source.facts() =>
+            {
+                *copy
+            }
+            Ok(_) => return Err(one(changed_while_read())),
+            Err(rejection) => return Err(one(*rejection.reason)),
+        };
+        let (declared, left_out) = declared_tools(copy.note());
+        let (entry, bundled) = (hash, false);
+        let plugin = StoredPlugin { id, version, hash, entry, library, bundled, signer, declared };
+        self.check_lock(&plugin).map_err(one)?;
+        Ok(Taken { plugin, left_out, warnings: found.warnings })
+    }
+
+    /// Verifies a plugin in the store before it is opened: who stands for it, every byte of it, and that its own note says what is
+    /// registered, by which the gates have decided.
+    ///
+    /// # Errors
+    ///
+    /// The first reason for which it is not opened.
+    pub(crate) fn loadable(
+        &self,
+        vetting: &Vetting,
+        plugin: &StoredPlugin,
+    ) -> Result<Loadable, Reason> {
+        vetting.store.check_private()?;
+        self.check_lock(plugin)?;
+        let (loadable, found) = match plugin.bundled {
+            true => self.stored_bundle(vetting, plugin)?,
+            false => self.stored_library(vetting, plugin)?,
+        };
+        let companions = companion_names(&loadable.companions);
+        let policy = &self.policy.static_audit;
+        let library = &loadable.library;
+        if let Some(reason) =
+            judged(library, &vetting.host, policy, &companions).problems.into_iter().next()
+        {
+            return Err(reason);
+        }
+        let note = library.note();
+        let same = note.id == plugin.id.as_str()
+            && note.version == plugin.version.to_string()
+            && found == plugin.declared;
+        if !same {
+            return Err(Reason::plugin(
+                Stage::Verify,
+                "other_declarations",
+                "the provider and the declarations that are registered",
+                "others in the library's note",
+                "refresh, which registers what the note says; find out who changed the registry file",
+            )
+            .by_environment());
+        }
+        Ok(loadable)
+    }
+
+    fn stored_library(
+        &self,
+        vetting: &Vetting,
+        plugin: &StoredPlugin,
+    ) -> Result<(Loadable, Vec<DeclaredTool>), Reason> {
+        if self.trust().unsigned()? != plugin.signer {
+            return Err(other_signer(&plugin.signer, &Signer::Nobody));
+        }
+        let library = plugin_at(&plugin.path(vetting))?;
+        // What is hashed is the very file that was read, which nothing but its own content can change.
+        vetting.store.check_hash(library.file(), plugin.hash)?;
+        let (declared, _) = declared_tools(library.note());
+        Ok((Loadable { library, companions: Vec::new(), manifest: None }, declared))
+    }
 }
 
-/// Verifies the copy of a plugin in the store before it is loaded again, and that its own note says what the registry file says: the
-/// gates have decided by that.
-///
-/// # Errors
-///
-/// [`Rejection`] where the copy is gone, is not what the hash says, is refused by this host, or declares something else.
-pub(crate) fn verify_stored(
-    store: &Store,
-    hash: ContentHash,
-    id: &ProviderId,
-    version: &Version,
-    registered: &[DeclaredTool],
-) -> Result<Inspected, Rejection> {
-    let path = store.path(hash, id, version);
-    store.check_private().map_err(|reason| reason.of(&path, Some(id.as_str())))?;
-    let copy = match inspect::inspect(&Candidate::at(&path))? {
-        Inspection::Plugin(copy) => *copy,
-        Inspection::NotAPlugin(_) => return Err(changed().of(path, None)),
-    };
-    // What is hashed is the very file that was read, which nothing but its own content can change.
-    store.check_hash(copy.file(), hash).map_err(|reason| reason.of(&path, Some(id.as_str())))?;
-    let note = copy.note();
-    if let Some(reason) = problems(&copy).into_iter().next() {
-        return Err(reason.of(path, Some(&note.id)));
-    }
-    let (declared, _) = declared::tools(note);
-    let same = (note.id.as_str(), note.version.as_str()) == (id.as_str(), &*version.to_string())
-        && declared == registered;
-    if !same {
-        let reason = Reason::plugin(
-            Stage::Verify,
-            "other_declarations",
-            "the provider and the declarations that are registered",
-            "others in the library's note",
-            "refresh, which registers what the note says; find out who changed the registry file",
-        );
-        return Err(reason.by_environment().of(path, Some(&note.id)));
-    }
-    Ok(copy)
-}
-
-fn provider_id(id: &str) -> Result<ProviderId, String> {
-    match id.parse::<ProviderId>() {
-        Ok(id) if id.is_core() => Err("\"core\", which is the host's own provider".to_owned()),
-        Ok(id) => Ok(id),
-        Err(error) => Err(format!("{:?}", error.found())),
+/// The plugin in a file of the store.
+pub(crate) fn plugin_at(path: &Path) -> Result<Inspected, Reason> {
+    match inspect::inspect(&Candidate::at(path)) {
+        Ok(Inspection::Plugin(plugin)) => Ok(*plugin),
+        Ok(Inspection::NotAPlugin(what)) => Err(Reason::plugin(
+            Stage::Inspect,
+            "not_a_plugin",
+            "a library with a Toolbay note",
+            what,
+            "build the library with export_provider! in a crate with crate-type = [\"cdylib\"]",
+        )),
+        Err(Rejection { reason, .. }) => Err(*reason),
     }
 }
 
-fn changed() -> Reason {
+/// The names under which a linker looks for libraries that travel with a plugin.
+fn companion_names(companions: &[(PathBuf, File)]) -> BTreeSet<String> {
+    let names = companions.iter().filter_map(|(path, _)| path.file_name());
+    names.map(|name| name.to_string_lossy().into_owned()).collect()
+}
+
+fn other_signer(registered: &Signer, found: &Signer) -> Reason {
+    Reason::plugin(
+        Stage::Signature,
+        "other_signer",
+        format!("a plugin that is signed by {registered}, as it is registered"),
+        format!("one that is signed by {found}"),
+        "refresh, which registers what is there; find out who changed the registry file",
+    )
+    .by_environment()
+}
+
+fn changed_while_read() -> Reason {
     Reason::plugin(
         Stage::Verify,
         "changed_while_read",
@@ -255,14 +248,4 @@ fn changed() -> Reason {
         "finish copying the library, then refresh again",
     )
     .by_environment()
-}
-
-fn unchecked(found: String) -> Reason {
-    Reason::plugin(
-        Stage::Verify,
-        "bad_note",
-        "a note that was checked",
-        found,
-        "report this as a bug of the host",
-    )
 }

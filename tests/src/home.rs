@@ -8,7 +8,12 @@ use std::{
 
 use serde_json::{Value, value::RawValue};
 use tempfile::TempDir;
-use toolbay_loader::{Actor, CallError, CallRequest, Caller, Config, Rejection, Reply, Toolbay};
+use toolbay_loader::{
+    Actor, CallError, CallRequest, Caller, Config, Rejection, Reply, Toolbay, Unsigned,
+};
+
+/// What lets unsigned plugins run.
+const DEVELOPMENT: &str = "[trust]\nunsigned = \"allow\"\n";
 
 /// A home folder with a plugin directory, gone when it is dropped.
 #[derive(Debug)]
@@ -24,10 +29,11 @@ pub struct Home {
     reason = "a test whose folder can't be made has failed"
 )]
 impl Home {
-    /// An empty one.
+    /// An empty one, in which unsigned plugins run.
     pub fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
         fs::create_dir(folder.path().join("plugins")).unwrap();
+        fs::write(folder.path().join("toolbay.toml"), DEVELOPMENT).unwrap();
         Self { folder, providers: Vec::new() }
     }
 
@@ -74,6 +80,7 @@ impl Home {
     pub fn config(&self) -> Config {
         let mut config = Config::new(self.path());
         config.plugin_directories.push(self.path().join("plugins"));
+        config.policy.unsigned = Unsigned::Allow;
         for (provider, configuration) in &self.providers {
             let json = RawValue::from_string(configuration.to_string()).unwrap();
             config.providers.insert(provider.parse().unwrap(), json);
@@ -101,9 +108,9 @@ impl Home {
         report.rejections
     }
 
-    /// Writes the configuration file that the program reads.
+    /// Writes the configuration file that the program reads. In it, too, unsigned plugins run.
     pub fn configuration(&self, text: &str) {
-        fs::write(self.path().join("toolbay.toml"), text).unwrap();
+        fs::write(self.path().join("toolbay.toml"), format!("{DEVELOPMENT}{text}")).unwrap();
     }
 
     /// Every file in the home with its content; of a library, its size and the time of its last change.

@@ -1,6 +1,7 @@
 //! What the tests share: where the built libraries are, homes to put them into, and tests that run in several processes.
 
 mod build;
+pub mod bundle;
 pub mod child;
 mod home;
 mod program;

@@ -2,6 +2,7 @@
 
 mod gates;
 mod name;
+mod provider;
 mod remedy;
 mod row;
 
@@ -25,6 +26,14 @@ pub(super) fn explain(
     output: &mut Output,
 ) -> Result<Exit, CommandError> {
     let opened = setup.open()?;
+    // A tool comes first: that is what models and people call.
+    let is_tool = || opened.toolbay.registry().get(&args.tool).is_some();
+    if args.provider || !is_tool() {
+        let trace = opened.toolbay.trace(&args.tool);
+        if args.provider || trace.is_known() {
+            return provider::show(&trace, args.json, output);
+        }
+    }
     let caller = caller(&args.caller, &opened.people, &opened.toolbay)?;
     warn_about_agent(&caller, &opened.toolbay);
     let registry = opened.toolbay.registry();

@@ -57,6 +57,12 @@ impl<'a> Failure<'a> {
                 FailureRow::from(error)
             }
             CommandError::Approval(error) => FailureRow::from(error),
+            CommandError::Install(error) => {
+                FailureRow::new(error.code(), error.party(), report::chain(error))
+            }
+            CommandError::Trust(error) => {
+                FailureRow::new(error.code(), error.party(), report::chain(error))
+            }
             CommandError::RequestId(error) => {
                 FailureRow::new(error.code(), Party::Caller, report::chain(error))
             }

@@ -3,7 +3,7 @@
 mod file;
 mod provider;
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use thiserror::Error;
 use toolbay_loader::{ProviderId, Rejection};
@@ -20,17 +20,7 @@ use crate::{
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub(crate) enum InspectError {
-    /// The file is something else.
-    ///
-    /// Resolution: name the library that cargo built, such as target/release/libgreeting.so.
-    #[error("{}: expected a library with a Toolbay note, found {found}", .path.display())]
-    NotAPlugin {
-        /// The file.
-        path: PathBuf,
-        /// What it is.
-        found: &'static str,
-    },
-    /// The file can't be read, or is damaged.
+    /// The file can't be read, is damaged, or is something else.
     ///
     /// Resolution: as the source says.
     #[error("file can't be inspected")]
@@ -50,14 +40,16 @@ pub(crate) enum InspectError {
 fn expected(nearest: Option<&str>) -> String {
     match nearest {
         Some(nearest) => format!("{nearest:?}"),
-        None => "the path of a library, or an id that `toolbay list --all` shows".to_owned(),
+        None => {
+            "the path of a bundle or library, or an id that `toolbay list --all` shows".to_owned()
+        }
     }
 }
 
 impl InspectError {
     pub(super) fn exit(&self) -> Exit {
         match self {
-            Self::NotAPlugin { .. } | Self::Unknown { .. } => Exit::Refused,
+            Self::Unknown { .. } => Exit::Refused,
             Self::Rejected(rejection) => match Exit::of_party(rejection.reason.party()) {
                 Exit::Broken => Exit::Refused,
                 exit => exit,
@@ -69,14 +61,14 @@ impl InspectError {
 /// A word with a slash in it, or the name of a file that is there, is a file; everything else is a provider.
 pub(super) fn inspect(
     args: &InspectArgs,
-    setup: impl FnOnce() -> Result<Setup, CommandError>,
+    setup: Setup,
     output: &mut Output,
 ) -> Result<Exit, CommandError> {
     let InspectArgs { subject, json } = args;
     if is_path(subject) || subject.exists() {
-        return file::inspect(subject, *json, output);
+        return file::inspect(subject, *json, &setup, output);
     }
-    let Opened { toolbay, .. } = setup()?.open()?;
+    let Opened { toolbay, .. } = setup.open()?;
     let providers = toolbay.providers();
     let name = subject.to_string_lossy();
     let provider = providers.iter().find(|provider| provider.id.as_str() == name);

@@ -2,7 +2,8 @@
 
 use serde::Serialize;
 use toolbay_loader::{
-    ChangedTool, Collision, ProviderId, ProviderStatus, RefreshReport, Rejection, ToolName, Toolbay,
+    ChangedTool, Collision, ProviderId, ProviderStatus, RefreshOptions, RefreshReport, Rejection,
+    ToolName, Toolbay,
 };
 
 use crate::{
@@ -27,13 +28,14 @@ struct ReportJson<'a> {
     generation: u64,
     providers: Vec<ProviderJson<'a>>,
     rejections: Vec<RejectionJson<'a>>,
+    warnings: Vec<RejectionJson<'a>>,
     collisions: Vec<String>,
     ignored: Vec<IgnoredJson>,
     changed: Vec<ChangedJson<'a>>,
 }
 
 #[derive(Serialize)]
-struct ChangedJson<'a> {
+pub(super) struct ChangedJson<'a> {
     tool: &'a str,
     needs_review: bool,
     changes: Vec<ChangeRow<'a>>,
@@ -44,12 +46,13 @@ struct ProviderJson<'a> {
     id: &'a str,
     version: &'a str,
     hash: String,
+    signer: String,
     tools: Vec<&'a str>,
     not_listed: Vec<&'a str>,
 }
 
 #[derive(Serialize)]
-struct RejectionJson<'a> {
+pub(super) struct RejectionJson<'a> {
     path: String,
     provider: Option<&'a str>,
     #[serde(flatten)]
@@ -71,7 +74,8 @@ pub(super) fn refresh(
     // Without the warning about the registry file: it is what gets replaced.
     let toolbay = Toolbay::open(loader)?;
     warn_about_access(&toolbay);
-    let report = toolbay.refresh()?;
+    let options = RefreshOptions::default().replace(args.replace).retry(args.retry);
+    let report = toolbay.refresh_with(options)?;
     let configured: Vec<&ProviderId> = toolbay.config().providers.keys().collect();
     warn_of_unknown_providers(&configured, &report);
     if args.json {
@@ -108,22 +112,27 @@ fn json(report: &RefreshReport) -> ReportJson<'_> {
         id: provider.id.as_str(),
         version: &provider.version,
         hash: provider.hash.to_string(),
+        signer: provider.signer.to_string(),
         tools: provider.tools.iter().map(ToolName::as_str).collect(),
         not_listed: not_listed(provider).collect(),
-    });
-    let rejections = report.rejections.iter().map(|Rejection { path, provider, reason }| {
-        let (path, reason) = (path_text(path), ReasonRow::of(reason));
-        RejectionJson { path, provider: provider.as_deref(), reason }
     });
     let ignored =
         report.ignored.iter().map(|(path, what)| IgnoredJson { path: path_text(path), what });
     ReportJson {
         generation: report.generation,
         providers: providers.collect(),
-        rejections: rejections.collect(),
+        rejections: report.rejections.iter().map(RejectionJson::from).collect(),
+        warnings: report.warnings.iter().map(RejectionJson::from).collect(),
         collisions: report.collisions.iter().map(Collision::to_string).collect(),
         ignored: ignored.collect(),
         changed: report.changed.iter().map(ChangedJson::from).collect(),
+    }
+}
+
+impl<'a> From<&'a Rejection> for RejectionJson<'a> {
+    fn from(Rejection { path, provider, reason }: &'a Rejection) -> Self {
+        let (path, reason) = (path_text(path), ReasonRow::of(reason));
+        Self { path, provider: provider.as_deref(), reason }
     }
 }
 
@@ -150,15 +159,44 @@ fn show(
         }
         output.table(table)?;
     }
-    for Rejection { path, provider, reason } in &report.rejections {
+    rejection_lines(&report.rejections, output)?;
+    collision_lines(&report.collisions, output)?;
+    changed_lines(&report.changed, program, output)?;
+    warn(&report.warnings);
+    for (path, what) in report.ignored.iter().filter(|_| verbose) {
+        output.text(&format!("ignored: {}: {what}", path.display()))?;
+    }
+    Ok(())
+}
+
+pub(super) fn rejection_lines(
+    rejections: &[Rejection],
+    output: &mut Output,
+) -> Result<(), CommandError> {
+    for Rejection { path, provider, reason } in rejections {
         let provider = provider.as_ref().map(|id| format!(", provider {id}")).unwrap_or_default();
         output.text(&format!("not taken: {}{provider}", path.display()))?;
         output.text(&reason_lines(reason))?;
     }
-    for collision in &report.collisions {
+    Ok(())
+}
+
+pub(super) fn collision_lines(
+    collisions: &[Collision],
+    output: &mut Output,
+) -> Result<(), CommandError> {
+    for collision in collisions {
         output.text(&format!("collision: {collision}"))?;
     }
-    for ChangedTool { tool, changes, needs_review, .. } in &report.changed {
+    Ok(())
+}
+
+pub(super) fn changed_lines(
+    changed: &[ChangedTool],
+    program: &Program,
+    output: &mut Output,
+) -> Result<(), CommandError> {
+    for ChangedTool { tool, changes, needs_review, .. } in changed {
         let state = if *needs_review { ", and is off until somebody has looked at it" } else { "" };
         output.text(&format!("changed: {tool}{state}"))?;
         let rows: Vec<ChangeRow<'_>> = changes.iter().map(ChangeRow::from).collect();
@@ -168,10 +206,16 @@ fn show(
             output.text(&format!("  where it is fine as it is now: {review}"))?;
         }
     }
-    for (path, what) in report.ignored.iter().filter(|_| verbose) {
-        output.text(&format!("ignored: {}: {what}", path.display()))?;
-    }
     Ok(())
+}
+
+/// Tells what the policy warns of in what was taken.
+pub(super) fn warn(warnings: &[Rejection]) {
+    for Rejection { path, provider, reason } in warnings {
+        let provider = provider.as_deref().unwrap_or("a plugin");
+        let (code, found, remedy) = (reason.code, &reason.found, &reason.remedy);
+        report::warning(&format!("{provider} ({}): {code}: {found}; {remedy}", path.display()));
+    }
 }
 
 fn tools(provider: &ProviderStatus) -> String {

@@ -10,9 +10,9 @@ use std::{
 
 use log::LevelFilter;
 use serde::{Deserialize, Deserializer, de};
-use toolbay_loader::{ActorName, Privacy, ProviderId, ToolName, UnknownWord, Visibility};
+use toolbay_loader::{ActorName, Privacy, ProviderId, ToolName, UnknownWord, Unsigned, Visibility};
 
-use super::json::JsonTable;
+use super::{json::JsonTable, static_audit::StaticAuditSection};
 use crate::nearest::nearest;
 
 #[derive(Deserialize)]
@@ -20,6 +20,8 @@ use crate::nearest::nearest;
 #[derive(Default)]
 pub(super) struct ConfigFile {
     pub(super) plugins: PluginsSection,
+    pub(super) trust: TrustSection,
+    pub(super) static_audit: StaticAuditSection,
     pub(super) providers: BTreeMap<Parsed<ProviderId>, JsonTable>,
     pub(super) limits: LimitsSection,
     pub(super) audit: AuditSection,
@@ -34,6 +36,42 @@ pub(super) struct ConfigFile {
 #[serde(deny_unknown_fields)]
 pub(super) struct PluginsSection {
     pub(super) directories: Option<Vec<PathBuf>>,
+    #[serde(default)]
+    pub(super) locked: bool,
+    #[serde(default)]
+    pub(super) isolation: Isolation,
+}
+
+/// Where plugins run. This release has one place.
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum Isolation {
+    #[default]
+    InProcess,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct TrustSection {
+    #[serde(default)]
+    pub(super) unsigned: UnsignedWord,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum UnsignedWord {
+    Allow,
+    #[default]
+    Refuse,
+}
+
+impl From<UnsignedWord> for Unsigned {
+    fn from(word: UnsignedWord) -> Self {
+        match word {
+            UnsignedWord::Allow => Self::Allow,
+            UnsignedWord::Refuse => Self::Refuse,
+        }
+    }
 }
 
 #[derive(Default, Deserialize)]

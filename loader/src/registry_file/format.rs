@@ -9,11 +9,14 @@ use toolbay_core::{DefinitionError, NameError, Schema, SchemaError, ToolDefiniti
 
 use super::Contents;
 use crate::{
+    bundle::{BundlePath, PathError},
     error::RegistryFileError,
     file_declarations::{DeclarationsError, FileDeclared},
     provider::Registered,
+    signature::NotAKeyId,
     store::NotAHash,
-    verify::DeclaredTool,
+    trust::Signer,
+    verify::{DeclaredTool, StoredPlugin},
 };
 
 #[derive(Serialize, Deserialize)]
@@ -27,8 +30,21 @@ struct FileProvider {
     id: String,
     version: String,
     sha256: String,
+    /// The entry of the store, and the library's place in it.
+    entry: String,
+    library: String,
+    bundled: bool,
+    /// None of a plugin that nobody has signed.
+    signer: Option<FileSigner>,
     declared: Vec<FileDeclared>,
     tools: Vec<FileTool>,
+}
+
+/// Who signed a plugin, and with which key.
+#[derive(Serialize, Deserialize)]
+struct FileSigner {
+    publisher: String,
+    key: String,
 }
 
 /// A tool of the declared ones that the provider listed, with what it says of it at run time.
@@ -52,6 +68,10 @@ pub(super) enum DecodeError {
     Version(#[from] semver::Error),
     #[error(transparent)]
     Hash(#[from] NotAHash),
+    #[error("library: {0}")]
+    Library(PathError),
+    #[error(transparent)]
+    Key(#[from] NotAKeyId),
     #[error(transparent)]
     Declarations(#[from] DeclarationsError),
     #[error(transparent)]
@@ -79,11 +99,21 @@ pub(super) fn decode(registry: &RawValue) -> Result<Contents, DecodeError> {
 }
 
 fn provider_to_file(registered: &Registered) -> FileProvider {
+    let plugin = &registered.plugin;
     FileProvider {
-        id: registered.id.to_string(),
-        version: registered.version.to_string(),
-        sha256: registered.hash.to_string(),
-        declared: registered.declared.iter().map(FileDeclared::from).collect(),
+        id: plugin.id.to_string(),
+        version: plugin.version.to_string(),
+        sha256: plugin.hash.to_string(),
+        entry: plugin.entry.to_string(),
+        library: plugin.library.clone(),
+        bundled: plugin.bundled,
+        signer: match &plugin.signer {
+            Signer::Nobody => None,
+            Signer::Publisher { key, name } => {
+                Some(FileSigner { publisher: name.clone(), key: key.to_string() })
+            }
+        },
+        declared: plugin.declared.iter().map(FileDeclared::from).collect(),
         tools: registered.tools.iter().map(|tool| tool_to_file(tool)).collect(),
     }
 }
@@ -96,13 +126,31 @@ fn provider_from_file(file: FileProvider) -> Result<Registered, DecodeError> {
         .into_iter()
         .map(|tool| tool_from_file(tool, &declared).map(Arc::new))
         .collect::<Result<_, _>>()?;
-    Ok(Registered {
+    let signer = match file.signer {
+        None => Signer::Nobody,
+        Some(FileSigner { publisher, key }) => {
+            Signer::Publisher { key: key.parse()?, name: publisher }
+        }
+    };
+    let plugin = StoredPlugin {
         id: file.id.parse()?,
         version: file.version.parse()?,
         hash: file.sha256.parse()?,
+        entry: file.entry.parse()?,
+        library: library(file.library)?,
+        bundled: file.bundled,
+        signer,
         declared,
-        tools,
-    })
+    };
+    Ok(Registered { plugin, tools })
+}
+
+/// A place within an entry of the store: the file makes nothing trusted, and must lead nowhere else.
+fn library(path: String) -> Result<String, DecodeError> {
+    match path.parse::<BundlePath>() {
+        Ok(_) => Ok(path),
+        Err(error) => Err(DecodeError::Library(error)),
+    }
 }
 
 fn tool_to_file(tool: &ToolDefinition) -> FileTool {
@@ -142,6 +190,13 @@ mod tests {
       "id": "notes",
       "version": "1.2.3",
       "sha256": "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855",
+      "entry": "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad",
+      "library": "x86_64-linux-gnu/libnotes.so",
+      "bundled": true,
+      "signer": {
+        "publisher": "Example Ltd",
+        "key": "0123456789ABCDEF"
+      },
       "declared": [
         {
           "name": "note_add",
@@ -191,10 +246,23 @@ mod tests {
     fn the_content_reads_back_as_it_was_written_and_its_bytes_never_change() {
         let contents = decode(&RawValue::from_string(FILE.to_owned()).unwrap()).unwrap();
         let [provider] = &contents.providers[..] else { panic!("one provider") };
-        assert_eq!(provider.hash, ContentHash::of(b""));
+        let provider = &provider.plugin;
+        assert_eq!(
+            (provider.hash, provider.entry),
+            (ContentHash::of(b""), ContentHash::of(b"abc"))
+        );
         assert_eq!(provider.declared[0].declarations.loop_budget, Some(3));
         assert!(provider.declared[0].declarations.input.is_some());
         assert_eq!(provider.declared[1].declarations.group, None);
         assert_eq!(encode(&contents).unwrap().get(), FILE);
+    }
+
+    #[test]
+    fn a_library_lies_within_its_entry() {
+        for outside in ["../a.so", "/lib/a.so", "a//b.so", ""] {
+            let file = FILE.replace("x86_64-linux-gnu/libnotes.so", outside);
+            let error = decode(&RawValue::from_string(file).unwrap()).unwrap_err();
+            assert!(matches!(error, DecodeError::Library(_)), "{outside}: {error}");
+        }
     }
 }

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::*;
-use crate::{killed_writer::KilledWriter, store::ContentHash};
+use crate::{killed_writer::KilledWriter, store::ContentHash, trust::Signer, verify::StoredPlugin};
 
 const KILLS: u32 = 100;
 const WRITER: KilledWriter = KilledWriter {
@@ -34,17 +34,24 @@ fn a_file_whose_writer_was_killed_is_as_before_or_after_the_refresh() {
 fn replace(home: &Path) -> u64 {
     let file = RegistryFile::new(home.to_owned());
     let next = file.read().contents.generation + 1;
-    file.replace(registered(next)).unwrap().generation
+    file.begin().unwrap().replace(registered(next)).unwrap().generation
 }
 
 /// Providers of which each generation has others.
 fn registered(generation: u64) -> Vec<Registered> {
-    let provider = |number: u64| Registered {
-        id: format!("p{number}").parse().unwrap(),
-        version: format!("{generation}.0.{number}").parse().unwrap(),
-        hash: ContentHash::of(format!("{generation} {number}").as_bytes()),
-        declared: Vec::new(),
-        tools: Vec::new(),
+    let provider = |number: u64| {
+        let hash = ContentHash::of(format!("{generation} {number}").as_bytes());
+        let plugin = StoredPlugin {
+            id: format!("p{number}").parse().unwrap(),
+            version: format!("{generation}.0.{number}").parse().unwrap(),
+            hash,
+            entry: hash,
+            library: "a.so".to_owned(),
+            bundled: false,
+            signer: Signer::Nobody,
+            declared: Vec::new(),
+        };
+        Registered { plugin, tools: Vec::new() }
     };
     (0..1 + generation % 5).map(provider).collect()
 }

@@ -4,8 +4,8 @@ use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use parking_lot::MutexGuard;
 use toolbay_core::{
-    Access, Actor, AuditSink, Clock, DecisionKind, DecisionRecord, Pin, Plan, PlanError, Registry,
-    ToolName,
+    Access, Actor, AuditError, AuditSink, Clock, DecisionKind, DecisionRecord, Pin, Plan,
+    PlanError, Registry, ToolName,
 };
 
 use super::{ChangedTool, Toolbay, same_or};
@@ -25,6 +25,8 @@ pub(super) struct State {
     pub(super) registry: Option<Option<FileIdentity>>,
     /// The same of the decisions of administrators.
     pub(super) access: Option<Option<FileIdentity>>,
+    /// The same of the trusted keys.
+    pub(super) trust: Option<Option<FileIdentity>>,
     pub(super) registry_problem: Option<Arc<RegistryFileError>>,
     pub(super) access_problem: Option<Arc<AccessFileError>>,
     pub(super) contents: Arc<Contents>,
@@ -35,14 +37,16 @@ impl Toolbay {
     /// Takes over what other processes have registered and decided since the files were last read, and tells whether there is any.
     pub(super) fn take_over(&self, replacing: MutexGuard<'_, ()>) -> Result<bool, PlanError> {
         let (registry, access) = (Some(self.file.identity()), Some(self.access.identity()));
+        let trust = Some(self.vetting.trust.identity());
         let there = {
             let state = self.state.lock();
-            if registry == state.registry && access == state.access {
+            if (registry, access, trust) == (state.registry, state.access, state.trust) {
                 return Ok(false);
             }
             State {
                 registry: state.registry,
                 access: state.access,
+                trust: state.trust,
                 registry_problem: state.registry_problem.clone(),
                 access_problem: state.access_problem.clone(),
                 contents: Arc::clone(&state.contents),
@@ -53,7 +57,8 @@ impl Toolbay {
             true => (Arc::clone(&there.contents), there.access_problem.clone()),
             false => self.read_access(),
         };
-        let (committed, registry_problem, providers) = match registry == there.registry {
+        let is_same = registry == there.registry && trust == there.trust;
+        let (committed, registry_problem, providers) = match is_same {
             true => {
                 let current = self.registry();
                 let committed = current.with_access(&contents.access);
@@ -61,8 +66,15 @@ impl Toolbay {
             }
             false => self.read_registry(&contents.access, &there.providers)?,
         };
-        let state =
-            State { registry, access, registry_problem, access_problem, contents, providers };
+        let state = State {
+            registry,
+            access,
+            trust,
+            registry_problem,
+            access_problem,
+            contents,
+            providers,
+        };
         let old = self.replace(committed, state);
         drop(replacing);
         drop((old, there));
@@ -85,13 +97,15 @@ impl Toolbay {
     ) -> Result<(Registry, Option<Arc<RegistryFileError>>, Vec<Arc<PluginProvider>>), PlanError>
     {
         let reading = self.file.read();
-        let registered = reading.contents.providers.into_iter();
+        let rulebook = self.vetting.rulebook();
+        // Of whom nobody stands for any more nothing is offered; what is offered is verified all the same before it is opened.
+        let registered = reading.contents.providers.into_iter().filter(|registered| {
+            let plugin = &registered.plugin;
+            let still = rulebook.trust().still(&plugin.signer);
+            still.inspect_err(|reason| log::warn!("provider {}: {reason}", plugin.id)).is_ok()
+        });
         let providers: Vec<_> = registered
-            .map(|registered| {
-                let configuration = self.config.providers.get(&registered.id).cloned();
-                let store = self.store.clone();
-                same_or(Arc::new(PluginProvider::new(registered, store, configuration)), there)
-            })
+            .map(|registered| same_or(Arc::new(self.provider(registered)), there))
             .collect();
         let (plan, collisions) = self.plan(&providers)?;
         for collision in collisions {
@@ -136,37 +150,25 @@ impl Toolbay {
         detail: &str,
         change: impl FnOnce(&mut Contents) -> Result<T, AccessError>,
     ) -> Result<T, AccessError> {
-        let actor = by.to_string();
-        let record = |refused| DecisionRecord {
-            at: self.now(),
-            kind,
-            subject,
-            actor: &actor,
-            approval: None,
-            owner: None,
-            agent: None,
-            run: None,
-            refused,
-            detail: Some(detail),
-        };
+        let record = |refused| self.record(by, kind, subject, detail, refused);
         if !by.is_admin() {
-            let error = AccessError::NotAdmin { actor: actor.clone() };
+            let error = AccessError::NotAdmin { actor: by.to_string() };
             // Nothing was done: a log that takes no record of it changes nothing.
-            let _ = self.audit.decide(&record(Some(error.code())));
+            let _ = record(Some(error.code()));
             return Err(error);
         }
         let updated = self.access.update(|contents| {
             let changed = change(contents)?;
             // Whatever it is that switches a tool on, also a group or a provider: from then on it can't change unseen.
             pin_new(&self.registry().with_access(&contents.access), &mut contents.access);
-            self.audit.decide(&record(None))?;
+            record(None)?;
             Ok::<_, AccessError>(changed)
         });
         let changed = match updated {
             Ok(updated) => updated.value,
             Err(error) => {
                 // The log has it as decided where only the file could not be written.
-                let _ = self.audit.decide(&record(Some(error.code())));
+                let _ = record(Some(error.code()));
                 return Err(error);
             }
         };
@@ -174,6 +176,29 @@ impl Toolbay {
             log::error!("what was decided is in force after a restart: {error}");
         }
         Ok(changed)
+    }
+
+    /// Records what an administrator decides, or why it was not done.
+    pub(super) fn record(
+        &self,
+        by: &Actor,
+        kind: DecisionKind,
+        subject: &str,
+        detail: &str,
+        refused: Option<&str>,
+    ) -> Result<(), AuditError> {
+        self.audit.decide(&DecisionRecord {
+            at: self.now(),
+            kind,
+            subject,
+            actor: &by.to_string(),
+            approval: None,
+            owner: None,
+            agent: None,
+            run: None,
+            refused,
+            detail: Some(detail),
+        })
     }
 
     pub(super) fn now(&self) -> Duration {
@@ -225,13 +250,10 @@ fn pin_tools(registry: &Registry, access: &mut Access) -> Vec<ChangedTool> {
 
 fn label(providers: &[Arc<PluginProvider>], labels: &mut BTreeMap<ToolName, Label>) {
     for provider in providers {
-        let registered = provider.registered();
-        for tool in &registered.declared {
+        let plugin = &provider.registered().plugin;
+        for tool in &plugin.declared {
             let (label, summary) = (tool.label.clone(), tool.summary.clone());
-            labels.insert(
-                tool.name.clone(),
-                Label { label, summary, provider: registered.id.clone() },
-            );
+            labels.insert(tool.name.clone(), Label { label, summary, provider: plugin.id.clone() });
         }
     }
 }

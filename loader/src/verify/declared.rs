@@ -49,8 +49,8 @@ impl DeclaredTool {
     }
 }
 
-/// The tools of a note, and why the others are left out.
-pub(super) fn tools(note: &Note) -> (Vec<DeclaredTool>, Vec<Reason>) {
+/// The tools that a note declares, and why the others are left out.
+pub fn declared_tools(note: &Note) -> (Vec<DeclaredTool>, Vec<Reason>) {
     let mut tools = Vec::new();
     let mut left_out = Vec::new();
     let mut names = HashSet::new();
@@ -177,7 +177,7 @@ mod tests {
             data_class: Some("harmless".to_owned()),
             ..named("unknown")
         };
-        let (tools, left_out) = tools(&note(vec![silent, unknown]));
+        let (tools, left_out) = declared_tools(&note(vec![silent, unknown]));
         assert_eq!(left_out, []);
         for tool in tools {
             assert_eq!(tool.declarations, Declarations::default(), "{}", tool.name);
@@ -193,7 +193,8 @@ mod tests {
             ..named("reader")
         };
         let asked = NoteTool { approval: true, ..reader.clone() };
-        let (tools, _) = tools(&note(vec![reader, NoteTool { name: "asked".to_owned(), ..asked }]));
+        let (tools, _) =
+            declared_tools(&note(vec![reader, NoteTool { name: "asked".to_owned(), ..asked }]));
         assert!(
             !tools[0].declarations.needs_approval(Origin::Local)
                 && tools[0].declarations.enabled_by_default
@@ -213,7 +214,7 @@ mod tests {
         };
         let typed = r#"{"type":"object","properties":{"code":{"type":"string"}}}"#;
         let marked = NoteTool { approval: true, ..asks("marked", "read_only", typed) };
-        let (tools, left_out) = tools(&note(vec![
+        let (tools, left_out) = declared_tools(&note(vec![
             asks("good", "read_only", typed),
             asks("writes", "idempotent_write", typed),
             marked,
@@ -234,7 +235,7 @@ mod tests {
     fn a_tool_with_a_mistake_is_left_out_alone() {
         let bad_group = NoteTool { group: Some("Rag Tools".to_owned()), ..named("bad_group") };
         let bad_alias = NoteTool { aliases: vec!["has space".to_owned()], ..named("bad_alias") };
-        let (tools, left_out) = tools(&note(vec![
+        let (tools, left_out) = declared_tools(&note(vec![
             named("good"),
             named("no.dots"),
             bad_alias,

@@ -1,99 +1,167 @@
-//! What a plugin's file says, read without running it.
+//! What a bundle or a library says, read without running it, and what this host has to say about it.
 
-use std::{fs, path::Path};
+use std::path::Path;
 
 use serde::Serialize;
+use serde_json::Value;
 use toolbay_loader::{
-    Candidate, ContentHash, Inspected, Inspection, LibraryFacts, Note, NoteTool, RejectionReason,
-    RootSymbol, problems,
+    Dependencies, Examination, ExaminedLibrary, LibraryFacts, Note, NoteTool, RootSymbol, Signer,
+    examine,
 };
 
 use super::InspectError;
 use crate::{
     commands::{
-        CommandError,
-        row::{ReasonRow, path_text, reason_lines},
+        CommandError, Setup,
+        row::{ReasonRow, listed, path_text, reason_lines},
     },
     exit::Exit,
-    output::{Output, Table, grouped},
+    output::{Facts, Output, Table, grouped},
 };
 
 #[derive(Serialize)]
 struct FileJson<'a> {
     path: String,
-    bytes: u64,
-    hash: Option<String>,
     /// Whether this host would take it.
     accepted: bool,
+    /// Who stands for it; none where nobody does whom this host trusts.
+    signer: Option<String>,
+    /// Why nobody does.
+    unsigned: Option<ReasonRow<'a>>,
     problems: Vec<ReasonRow<'a>>,
-    note: &'a Note,
-    library: LibraryJson,
+    warnings: Vec<ReasonRow<'a>>,
+    /// All of a bundle's manifest, also what this host does not know.
+    manifest: Option<&'a Value>,
+    library: Option<LibraryJson<'a>>,
 }
 
 #[derive(Serialize)]
-struct LibraryJson {
+struct LibraryJson<'a> {
+    path: String,
+    bytes: u64,
+    hash: Option<String>,
+    note: &'a Note,
     machine: &'static str,
     unwinds: bool,
     root_module: &'static str,
+    rustc: Vec<&'a str>,
+    glibc: Option<String>,
+    needed: Vec<&'a str>,
+    constructors: u64,
+    imports: usize,
 }
 
-pub(super) fn inspect(path: &Path, json: bool, output: &mut Output) -> Result<Exit, CommandError> {
-    let plugin = match toolbay_loader::inspect(&Candidate::at(path)) {
-        Ok(Inspection::Plugin(plugin)) => *plugin,
-        Ok(Inspection::NotAPlugin(found)) => {
-            return Err(InspectError::NotAPlugin { path: path.to_owned(), found }.into());
-        }
-        Err(rejection) => return Err(InspectError::Rejected(Box::new(rejection)).into()),
-    };
-    let problems = problems(&plugin);
-    // The loader has bounded the file's size.
-    let hash = fs::read(path).ok().map(|content| ContentHash::of(&content).to_string());
-    if json {
-        output.json(&FileJson {
-            path: path_text(path),
-            bytes: plugin.identity().len,
-            hash,
-            accepted: problems.is_empty(),
-            problems: problems.iter().map(ReasonRow::of).collect(),
-            note: plugin.note(),
-            library: LibraryJson::from(plugin.facts()),
-        })?;
-    } else {
-        show(&plugin, hash.as_deref(), &problems, output)?;
-    }
-    Ok(if problems.is_empty() { Exit::Done } else { Exit::Refused })
-}
-
-fn show(
-    plugin: &Inspected,
-    hash: Option<&str>,
-    problems: &[RejectionReason],
+pub(super) fn inspect(
+    path: &Path,
+    json: bool,
+    setup: &Setup,
     output: &mut Output,
-) -> Result<(), CommandError> {
-    let Note { epoch, digest, id, version, panic, target, tools, .. } = plugin.note();
-    let root = root_module(plugin.facts());
-    output.text(&format!(
-        "provider     {id} {version}\n\
-         file         {}, {} bytes\n\
-         sha256       {}\n\
-         interface    {epoch}, digest {digest}\n\
-         system       {target}\n\
-         panic        {panic}\n\
-         root module  {root}\n\
-         accepted     {}",
-        plugin.path().display(),
-        grouped(plugin.identity().len),
-        hash.unwrap_or("not readable any more"),
-        if problems.is_empty() { "yes" } else { "no" },
-    ))?;
-    for problem in problems {
-        output.text(&reason_lines(problem))?;
+) -> Result<Exit, CommandError> {
+    let examination = examine(path, &setup.config.loader)
+        .map_err(|rejection| InspectError::Rejected(Box::new(rejection)))?;
+    match json {
+        true => output.json(&FileJson::from(&examination))?,
+        false => show(&examination, output)?,
     }
-    if !tools.is_empty() {
+    Ok(if examination.is_accepted() { Exit::Done } else { Exit::Refused })
+}
+
+impl<'a> From<&'a Examination> for FileJson<'a> {
+    fn from(examination: &'a Examination) -> Self {
+        Self {
+            path: path_text(&examination.path),
+            accepted: examination.is_accepted(),
+            signer: examination.signer.as_ref().ok().map(Signer::to_string),
+            unsigned: examination.signer.as_ref().err().map(ReasonRow::of),
+            problems: examination.problems.iter().map(ReasonRow::of).collect(),
+            warnings: examination.warnings.iter().map(ReasonRow::of).collect(),
+            manifest: examination.manifest.as_ref().map(|manifest| manifest.value()),
+            library: examination.library.as_ref().map(LibraryJson::from),
+        }
+    }
+}
+
+impl<'a> From<&'a ExaminedLibrary> for LibraryJson<'a> {
+    fn from(library: &'a ExaminedLibrary) -> Self {
+        let ExaminedLibrary { path, len, hash, note, facts, .. } = library;
+        Self {
+            path: path_text(path),
+            bytes: *len,
+            hash: hash.map(|hash| hash.to_string()),
+            note,
+            machine: facts.machine,
+            unwinds: facts.unwinds,
+            root_module: root_module(facts),
+            rustc: facts.rustc.iter().map(String::as_str).collect(),
+            glibc: glibc(facts),
+            needed: facts.needed.iter().map(String::as_str).collect(),
+            constructors: facts.constructors,
+            imports: facts.imports.len(),
+        }
+    }
+}
+
+fn show(examination: &Examination, output: &mut Output) -> Result<(), CommandError> {
+    let mut facts = Facts::new();
+    if let Some(manifest) = &examination.manifest {
+        let parts = manifest.parts();
+        facts.add("bundle", format!("{} {} of {}", parts.id, parts.version, parts.vendor));
+        facts.add("license", &parts.license);
+        facts.add("host", format!("{} or later", parts.minimum_host));
+        facts.add("systems", listed(parts.targets.keys()));
+        facts.add("egress", parts.egress.as_str());
+    }
+    match &examination.signer {
+        Ok(signer) => facts.add("signed by", signer.to_string()),
+        Err(reason) => {
+            facts.add("signed by", format!("nobody who is trusted here ({})", reason.code))
+        }
+    }
+    if let Some(library) = &examination.library {
+        add_library(&mut facts, library);
+    }
+    facts.add("accepted", if examination.is_accepted() { "yes" } else { "no" });
+    output.facts(&facts)?;
+    for reason in examination.signer.as_ref().err().into_iter().chain(&examination.problems) {
+        output.text(&reason_lines(reason))?;
+    }
+    if !examination.warnings.is_empty() {
+        output.text("warnings")?;
+    }
+    for reason in &examination.warnings {
+        output.text(&reason_lines(reason))?;
+    }
+    if let Some(library) = examination.library.as_ref().filter(|one| !one.note.tools.is_empty()) {
         output.raw("\n")?;
-        output.table(table(tools))?;
+        output.table(table(&library.note.tools))?;
     }
     Ok(())
+}
+
+fn add_library(facts: &mut Facts, library: &ExaminedLibrary) {
+    let ExaminedLibrary { path, len, hash, note, facts: tables, .. } = library;
+    facts.add("provider", format!("{} {}", note.id, note.version));
+    facts.add("file", format!("{}, {} bytes", path.display(), grouped(*len)));
+    let hash = hash.map_or_else(|| "not readable any more".to_owned(), |hash| hash.to_string());
+    facts.add("sha256", hash);
+    facts.add("interface", format!("{}, digest {}", note.epoch, note.digest));
+    facts.add("system", &note.target);
+    facts.add("glibc", glibc(tables).unwrap_or_else(|| "not needed".to_owned()));
+    facts.add("rustc", listed(&tables.rustc));
+    facts.add("panic", &note.panic);
+    facts.add("root module", root_module(tables));
+    facts.add("needs", listed(&tables.needed));
+    facts.add("constructors", tables.constructors.to_string());
+    let crates = match &tables.dependencies {
+        Dependencies::Listed(crates) => format!("{} listed", crates.len()),
+        _ => "not listed: build with cargo auditable to have them in the library".to_owned(),
+    };
+    facts.add("crates", crates);
+}
+
+/// The latest version of the C library that is needed.
+fn glibc(facts: &LibraryFacts) -> Option<String> {
+    facts.glibc_floor().map(|(major, minor)| format!("{major}.{minor} or later"))
 }
 
 /// The tools in the note's own words: nothing of it has been checked.
@@ -116,13 +184,6 @@ fn table(tools: &[NoteTool]) -> Table {
         ]);
     }
     table
-}
-
-impl From<&LibraryFacts> for LibraryJson {
-    fn from(facts: &LibraryFacts) -> Self {
-        let LibraryFacts { machine, unwinds, .. } = *facts;
-        Self { machine, unwinds, root_module: root_module(facts) }
-    }
 }
 
 fn root_module(facts: &LibraryFacts) -> &'static str {

@@ -47,6 +47,14 @@ pub struct LibraryFacts {
     pub dependencies: Dependencies,
 }
 
+impl LibraryFacts {
+    /// The oldest release of glibc that has all that the library must have of it; `None` where it needs nothing of glibc.
+    pub fn glibc_floor(&self) -> Option<(u32, u32)> {
+        let needs = self.version_needs.iter().filter(|need| !need.weak);
+        needs.filter_map(VersionNeed::glibc).max()
+    }
+}
+
 /// The symbol that a host takes the root module from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RootSymbol {

@@ -1,0 +1,331 @@
+//! What administrators install and uninstall.
+
+use std::{
+    collections::BTreeMap,
+    fs, io,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+use thiserror::Error;
+use toolbay_core::{Actor, AuditError, Collision, DecisionKind, Party, ProviderId};
+
+use super::{ChangedTool, ProviderStatus, RefreshReport, Toolbay, commit::Committed};
+use crate::{
+    error::RefreshError,
+    home_file::HomeFileError,
+    installed_file::InstalledBundle,
+    load::{Loaded, load},
+    provider::Registered,
+    refresh::{self, RefreshOptions, displacement},
+    rejection::{Reason, Rejection, Stage},
+    scan_cache::{Stats, encoded},
+    trust::Signer,
+    verify::{StoredPlugin, Taken},
+    vetting::Rulebook,
+};
+
+/// What an installation did.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct InstallReport {
+    /// Which registry it is now.
+    pub generation: u64,
+    /// The providers that were installed, sorted by id.
+    pub installed: Vec<ProviderStatus>,
+    /// The files, and single tools, that were not taken.
+    pub rejections: Vec<Rejection>,
+    /// What the policy warns of in what was taken.
+    pub warnings: Vec<Rejection>,
+    /// The names that several providers wanted.
+    pub collisions: Vec<Collision>,
+    /// The tools that differ from what was reviewed.
+    pub changed: Vec<ChangedTool>,
+}
+
+/// Why nothing was installed or uninstalled.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum InstallError {
+    /// Whoever wants it is no administrator.
+    ///
+    /// Resolution: ask one.
+    #[error("{actor} may not do that: expected an administrator")]
+    NotAdmin {
+        /// Who wanted it.
+        actor: String,
+    },
+    /// Nothing is installed under this name.
+    ///
+    /// Resolution: use a name that is; what lies in a plugin directory is removed there.
+    #[error("provider {id:?} is not installed: expected {}; what lies in a plugin directory is removed there", expected(.installed))]
+    NotInstalled {
+        /// The name.
+        id: String,
+        /// The names that are installed.
+        installed: Vec<String>,
+    },
+    /// The decision can't be recorded.
+    ///
+    /// Resolution: make the audit log writable.
+    #[error("the decision can't be recorded, so nothing was done")]
+    NotAuditable(#[from] AuditError),
+    /// What is installed can't be read or kept.
+    ///
+    /// Resolution: as the source says.
+    #[error("what is installed can't be read or kept")]
+    File(#[from] HomeFileError),
+    /// What was installed can't be registered.
+    ///
+    /// Resolution: as the source says, then refresh.
+    #[error("what is installed can't be registered")]
+    Registry(#[from] RefreshError),
+}
+
+fn expected(installed: &[String]) -> String {
+    match installed {
+        [] => "one that is, and nothing is".to_owned(),
+        installed => format!("one of {}", installed.join(", ")),
+    }
+}
+
+impl InstallError {
+    /// Who can do something about it.
+    pub fn party(&self) -> Party {
+        match self {
+            Self::NotAdmin { .. } | Self::NotInstalled { .. } => Party::Caller,
+            _ => Party::Environment,
+        }
+    }
+
+    /// The word by which programs know the error. It never changes.
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::NotAdmin { .. } => "not_admin",
+            Self::NotInstalled { .. } => "not_installed",
+            Self::NotAuditable(_) => "not_auditable",
+            Self::File(_) | Self::Registry(_) => "file",
+        }
+    }
+}
+
+/// A plugin that is ready to be installed: it was taken, and has listed its tools.
+struct Ready {
+    source: PathBuf,
+    plugin: StoredPlugin,
+    loaded: Loaded,
+}
+
+impl Toolbay {
+    /// Installs bundles, or single libraries where unsigned plugins may run: each is verified, copied into the store, opened to learn its
+    /// tools, and registered. What was installed or registered of the same provider makes room for it; where one can't be taken, what was
+    /// there stays in use.
+    ///
+    /// # Errors
+    ///
+    /// [`InstallError`] where nothing was installed. What can't be taken is in the report, and stops no other.
+    pub fn install(
+        &self,
+        sources: &[PathBuf],
+        by: &Actor,
+        options: RefreshOptions,
+    ) -> Result<InstallReport, InstallError> {
+        self.check_admin(by, DecisionKind::Install, "plugins")?;
+        let replacing = self.replacing.lock();
+        let rulebook = self.vetting.rulebook();
+        let (mut rejections, mut warnings) = (Vec::new(), Vec::new());
+        let mut ready: BTreeMap<ProviderId, Ready> = BTreeMap::new();
+        for source in sources {
+            let source = std::path::absolute(source).unwrap_or_else(|_| source.clone());
+            match self.prepare(&source, &rulebook, options, &mut warnings) {
+                Ok(one) => {
+                    let id = one.plugin.id.clone();
+                    rejections.extend(
+                        one.loaded
+                            .left_out
+                            .iter()
+                            .map(|reason| reason.clone().of(&source, Some(id.as_str()))),
+                    );
+                    ready.insert(id, one);
+                }
+                Err(refused) => rejections.extend(refused),
+            }
+        }
+        rejections.sort();
+        for one in ready.values() {
+            let StoredPlugin { id, version, hash, signer, .. } = &one.plugin;
+            let detail = format!("version {version}, sha256 {hash}, signed by {signer}");
+            self.record(by, DecisionKind::Install, id.as_str(), &detail, None)?;
+        }
+        self.installed.update(|installed| {
+            for one in ready.values() {
+                installed.0.insert(one.plugin.id.to_string(), self.row(one));
+            }
+            Ok::<_, HomeFileError>(())
+        })?;
+        self.remember_seen(ready.values().map(|one| &one.plugin), &rulebook);
+        let ids: Vec<ProviderId> = ready.keys().cloned().collect();
+        let found: Vec<Arc<_>> = ready
+            .into_values()
+            .map(|Ready { plugin, loaded: Loaded { instance, tools, .. }, .. }| {
+                let tools = tools.into_iter().map(Arc::new).collect();
+                Arc::new(self.provider(Registered { plugin, tools }).running(instance))
+            })
+            .collect();
+        let new: Vec<Registered> =
+            found.iter().map(|provider| provider.registered().clone()).collect();
+        let committed = self.commit(found, |current| {
+            let others = current.iter().filter(|there| !ids.contains(&there.plugin.id));
+            Ok(others.cloned().chain(new).collect())
+        })?;
+        drop(replacing);
+        let Committed { generation, providers, collisions, changed, old } = committed;
+        drop(old);
+        let installed = providers.into_iter().filter(|one| ids.contains(&one.id)).collect();
+        Ok(InstallReport { generation, installed, rejections, warnings, collisions, changed })
+    }
+
+    /// Uninstalls a provider. Calls of it that are running finish, and its entry of the store stays until it is collected; what
+    /// administrators decided about its tools stays.
+    ///
+    /// # Errors
+    ///
+    /// [`InstallError`] where it was not uninstalled.
+    pub fn uninstall(&self, id: &str, by: &Actor) -> Result<RefreshReport, InstallError> {
+        self.check_admin(by, DecisionKind::Uninstall, id)?;
+        self.installed.update(|installed| {
+            let Some(bundle) = installed.0.remove(id) else {
+                let (id, installed) = (id.to_owned(), installed.0.keys().cloned().collect());
+                return Err(InstallError::NotInstalled { id, installed });
+            };
+            let detail = format!("version {}", bundle.version);
+            self.record(by, DecisionKind::Uninstall, id, &detail, None)?;
+            Ok(())
+        })?;
+        // What was installed is gone on purpose: the version in a plugin directory, where there is one, is no downgrade.
+        self.forget(id)?;
+        Ok(self.refresh()?)
+    }
+
+    /// What is installed, by the id of its provider.
+    ///
+    /// # Errors
+    ///
+    /// [`HomeFileError`] where that can't be read.
+    pub fn installed(&self) -> Result<BTreeMap<String, InstalledBundle>, HomeFileError> {
+        self.installed.read().map(|installed| installed.0)
+    }
+
+    fn check_admin(
+        &self,
+        by: &Actor,
+        kind: DecisionKind,
+        subject: &str,
+    ) -> Result<(), InstallError> {
+        if by.is_admin() {
+            return Ok(());
+        }
+        let error = InstallError::NotAdmin { actor: by.to_string() };
+        // Nothing was done: a log that takes no record of it changes nothing.
+        let _ = self.record(by, kind, subject, "", Some(error.code()));
+        Err(error)
+    }
+
+    /// Takes one source into the store and learns its tools.
+    fn prepare(
+        &self,
+        source: &Path,
+        rulebook: &Rulebook,
+        options: RefreshOptions,
+        warnings: &mut Vec<Rejection>,
+    ) -> Result<Ready, Vec<Rejection>> {
+        let one = |reason: Reason, id: Option<&str>| vec![reason.of(source, id)];
+        let read = match fs::symlink_metadata(source) {
+            Err(error) => Err(no_source(&error)),
+            Ok(_) => refresh::read(source),
+        };
+        let mut read = read.map_err(|reason| one(reason, None))?;
+        let id = read.id();
+        let of_source = |reason: Reason| reason.of(source, id.as_deref());
+        let Taken { plugin, left_out, warnings: found } = read
+            .take(rulebook, &self.vetting)
+            .map_err(|reasons| reasons.into_iter().map(of_source).collect::<Vec<_>>())?;
+        if let Some(before) = self.registered(&plugin.id).filter(|_| !options.replace)
+            && let Some(reason) = displacement(&before, &plugin)
+        {
+            return Err(one(reason, id.as_deref()));
+        }
+        let configuration = self.config.providers.get(&plugin.id);
+        let mut loaded = load(&self.vetting, rulebook, &plugin, configuration.map(|raw| &**raw))
+            .map_err(|reason| one(reason, id.as_deref()))?;
+        loaded.left_out.splice(0..0, left_out);
+        warnings.extend(found.into_iter().map(of_source));
+        if plugin.signer == Signer::Nobody {
+            warnings.push(of_source(refresh::unsigned()));
+        }
+        Ok(Ready { source: source.to_owned(), plugin, loaded })
+    }
+
+    /// What is registered of a provider, in the file and not in this process alone.
+    fn registered(&self, id: &ProviderId) -> Option<Registered> {
+        self.file.read().contents.providers.into_iter().find(|there| there.plugin.id == *id)
+    }
+
+    /// Takes a provider out of what is registered.
+    fn forget(&self, id: &str) -> Result<(), RefreshError> {
+        let replacing = self.replacing.lock();
+        let committed = self.commit(Vec::new(), |current| {
+            let others = current.iter().filter(|there| there.plugin.id.as_str() != id);
+            Ok(others.cloned().collect())
+        })?;
+        drop(replacing);
+        drop(committed.old);
+        Ok(())
+    }
+
+    fn row(&self, ready: &Ready) -> InstalledBundle {
+        let plugin = &ready.plugin;
+        InstalledBundle {
+            version: plugin.version.to_string(),
+            entry: plugin.entry.to_string(),
+            library: (!plugin.bundled).then(|| plugin.library.clone()),
+            from: encoded(&ready.source),
+            at: self.now().as_secs(),
+        }
+    }
+
+    /// Spares the next refresh reading and running what was installed just now.
+    fn remember_seen<'p>(
+        &self,
+        plugins: impl Iterator<Item = &'p StoredPlugin>,
+        rulebook: &Rulebook,
+    ) {
+        let circumstances = self.vetting.circumstances(rulebook);
+        let now = self.now();
+        let kept = self.cache.update(|cache| {
+            *cache = std::mem::take(cache).under(&circumstances);
+            for plugin in plugins.filter(|plugin| !self.config.providers.contains_key(&plugin.id)) {
+                let entry = self.vetting.store.entry(plugin.entry);
+                let path = if plugin.bundled { entry } else { entry.join(&plugin.library) };
+                if let Some(stats) = Stats::of(&path) {
+                    cache.record(&path, stats, plugin.entry, now);
+                }
+            }
+            Ok::<_, HomeFileError>(())
+        });
+        if let Err(error) = kept {
+            log::warn!("the next refresh reads everything anew: {error}");
+        }
+    }
+}
+
+fn no_source(error: &io::Error) -> Reason {
+    Reason::plugin(
+        Stage::Discover,
+        "no_such_file",
+        "a bundle, a folder with toolbay.json, or a library",
+        error.to_string(),
+        "name one that is there",
+    )
+    .by_environment()
+}

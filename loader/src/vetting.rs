@@ -1,0 +1,210 @@
+//! What a home knows about plugins before they run: the operator's policy, the trusted keys, the lock file, what failed before, and the store.
+
+use std::{
+    path::{Path, PathBuf},
+    time::Duration,
+};
+
+use parking_lot::RwLock;
+use toolbay_core::Clock;
+
+use crate::{
+    clock::SystemClock,
+    failure_file::{FailureClass, FailureRecord, Failures, Retry},
+    home_file::HomeFile,
+    plugins_lock::{LockedPlugin, PluginsLock},
+    policy::{Loosened, Policy},
+    rejection::{Reason, Stage},
+    running::Running,
+    scan_cache::{Circumstances, host_build},
+    static_audit::HostSystem,
+    store::{ContentHash, Store},
+    trust::{Trust, TrustedKeys},
+    verify::StoredPlugin,
+};
+
+/// The files and the policy by which plugins are judged.
+#[derive(Debug)]
+pub(crate) struct Vetting {
+    pub(crate) home: PathBuf,
+    pub(crate) store: Store,
+    pub(crate) trust: HomeFile<TrustedKeys>,
+    pub(crate) failures: HomeFile<Failures>,
+    pub(crate) running: Running,
+    pub(crate) host: HostSystem,
+    /// Which build of which program this is.
+    pub(crate) build: String,
+    policy: RwLock<Policy>,
+}
+
+/// What counts at one moment, read once, so that one plugin is not judged by two versions of it.
+#[derive(Debug)]
+pub(crate) struct Rulebook {
+    pub(crate) policy: Policy,
+    keys: Result<TrustedKeys, String>,
+    lock: Result<Option<PluginsLock>, Reason>,
+    failures: Failures,
+}
+
+impl Vetting {
+    pub(crate) fn new(home: &Path, policy: Policy) -> Self {
+        Self {
+            home: home.to_owned(),
+            store: Store::new(home.join("store")),
+            trust: HomeFile::new(home.to_owned()),
+            failures: HomeFile::new(home.to_owned()),
+            running: Running::new(home),
+            host: HostSystem::current(),
+            build: host_build(),
+            policy: RwLock::new(policy),
+        }
+    }
+
+    /// What counts now.
+    pub(crate) fn rulebook(&self) -> Rulebook {
+        let policy = self.policy.read().clone();
+        let lock = match policy.locked {
+            true => PluginsLock::read(&self.home).map(Some).map_err(|error| {
+                let remedy = "put the lock file in place, or start without --locked";
+                let expected = "a lock file, since only what is locked may run";
+                Reason::plugin(Stage::Policy, "no_lock_file", expected, error.to_string(), remedy)
+                    .by_environment()
+            }),
+            false => Ok(None),
+        };
+        let keys = self.trust.read().map_err(|error| error.to_string());
+        let failures = self.failures.read().unwrap_or_else(|error| {
+            log::warn!("what failed before is not known: {error}");
+            Failures::default()
+        });
+        Rulebook { policy, keys, lock, failures }
+    }
+
+    /// The policy in force.
+    pub(crate) fn policy(&self) -> Policy {
+        self.policy.read().clone()
+    }
+
+    /// Puts a stricter policy in force.
+    pub(crate) fn tighten(&self, policy: Policy) -> Result<(), Loosened> {
+        let mut current = self.policy.write();
+        policy.check_tightens(&current)?;
+        *current = policy;
+        Ok(())
+    }
+
+    /// What must be the same for a scan of before to count.
+    pub(crate) fn circumstances(&self, rulebook: &Rulebook) -> Circumstances {
+        let trust = std::fs::read(self.trust.path()).unwrap_or_default();
+        // Which member of the policy it is does not matter, so that the form that is made for debugging will do.
+        Circumstances::now(&format!("{:?}", rulebook.policy), &trust)
+    }
+
+    /// Keeps in mind how running the code of a content ended, for the next time.
+    pub(crate) fn remember(&self, plugin: &StoredPlugin, outcome: Result<(), &Reason>) {
+        let failure = match outcome {
+            Ok(()) => None,
+            Err(reason) => match class(reason) {
+                Some(class) => Some((class, reason)),
+                None => return,
+            },
+        };
+        let hash = plugin.hash;
+        let is_news = failure.is_some()
+            || self.failures.read().is_ok_and(|failures| failures.of(hash).is_some());
+        if !is_news {
+            return;
+        }
+        let kept = self.failures.update(|failures| {
+            match failure {
+                None => drop(failures.forget(hash)),
+                Some((class, reason)) => {
+                    failures.remember(hash, self.record(class, plugin, reason));
+                }
+            }
+            Ok::<_, crate::home_file::HomeFileError>(())
+        });
+        if let Err(error) = kept {
+            log::warn!("what failed can't be kept: {error}");
+        }
+    }
+
+    fn record(&self, class: FailureClass, plugin: &StoredPlugin, reason: &Reason) -> FailureRecord {
+        FailureRecord {
+            class,
+            provider: plugin.id.to_string(),
+            stage: reason.stage.as_str().to_owned(),
+            code: reason.code.to_owned(),
+            found: reason.found.clone(),
+            strikes: 1,
+            at: SystemClock.now().as_secs(),
+            host: self.build.clone(),
+        }
+    }
+
+    pub(crate) fn now(&self) -> Duration {
+        SystemClock.now()
+    }
+}
+
+/// For how long a failure counts; `None` for one that says nothing about the content, such as a configuration that was refused.
+fn class(reason: &Reason) -> Option<FailureClass> {
+    match (reason.stage, reason.code) {
+        (Stage::Load, "other_abi" | "no_root_module" | "foreign_root_module") => {
+            Some(FailureClass::Permanent)
+        }
+        (Stage::Create, "bad_configuration") => None,
+        (Stage::Load | Stage::Create | Stage::Adapt, _) => Some(FailureClass::Environment),
+        _ => None,
+    }
+}
+
+impl Rulebook {
+    /// What is trusted.
+    pub(crate) fn trust(&self) -> Trust<'_> {
+        Trust { keys: self.keys.as_ref().map_err(String::clone), policy: &self.policy }
+    }
+
+    /// Checks that a plugin is locked, where only what is locked may run.
+    pub(crate) fn check_lock(&self, plugin: &StoredPlugin) -> Result<(), Reason> {
+        match &self.lock {
+            Ok(None) => Ok(()),
+            Ok(Some(lock)) => lock.check(&locked(plugin)),
+            Err(reason) => Err(reason.clone()),
+        }
+    }
+
+    /// Checks that the code of a content may be run again, where running it failed before.
+    pub(crate) fn check_failures(
+        &self,
+        content: ContentHash,
+        build: &str,
+        now: Duration,
+    ) -> Result<(), Reason> {
+        let Some(record) = self.failures.of(content) else { return Ok(()) };
+        let until = match record.retry(build, now) {
+            Retry::Now => return Ok(()),
+            Retry::At(at) => format!("it is tried again in {} s", at.saturating_sub(now.as_secs())),
+            Retry::Never => "the same content is not tried again by the same host".to_owned(),
+        };
+        let FailureRecord { stage, code, found, .. } = record;
+        Err(Reason::plugin(
+            Stage::Policy,
+            "failed_before",
+            "content that did not fail here before",
+            format!("{code} ({stage}): {found}; {until}"),
+            "install a version that was corrected, or run `toolbay refresh --retry`",
+        ))
+    }
+}
+
+/// A plugin as the lock file names it.
+pub(crate) fn locked(plugin: &StoredPlugin) -> LockedPlugin {
+    LockedPlugin {
+        id: plugin.id.to_string(),
+        target: toolbay_abi::note::TARGET.to_owned(),
+        version: plugin.version.to_string(),
+        hash: plugin.hash.to_string(),
+        signer: plugin.signer.to_string(),
+    }
+}
