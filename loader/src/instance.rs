@@ -1,6 +1,6 @@
 //! From a verified copy to a provider that runs: open, create, list.
 
-use std::{collections::BTreeMap, time::Instant};
+use std::{collections::BTreeMap, error::Error, iter, time::Instant};
 
 use bytes::Bytes;
 use serde_json::value::RawValue;
@@ -272,8 +272,11 @@ fn said(fault: &Fault) -> String {
 }
 
 fn not_opened(error: &OpenError) -> Reason {
-    let cause =
-        std::error::Error::source(error).map(|cause| format!(": {cause}")).unwrap_or_default();
+    // What is missing stands at the end of the chain, in the linker's own words, which have names of the library in them.
+    let mut found = error.to_string();
+    for cause in iter::successors(error.source(), |&cause| cause.source()) {
+        found.push_str(&format!(": {cause}"));
+    }
     let (code, remedy) = match error {
         OpenError::Linker(_) => {
             ("not_opened", "install what the library needs, or build it for this system")
@@ -290,7 +293,7 @@ fn not_opened(error: &OpenError) -> Reason {
         Stage::Load,
         code,
         "a library that opens",
-        format!("{error}{cause}"),
+        one_line(&found, MAX_WORDS),
         remedy,
     );
     match error {
