@@ -1,6 +1,6 @@
 //! From a plugin in the store to one that runs: verified once more, opened, created and listed. This is where its code first runs.
 
-use std::{error::Error as _, time::Instant};
+use std::{error::Error, iter, time::Instant};
 
 use serde_json::value::RawValue;
 use toolbay_core::ToolDefinition;
@@ -8,11 +8,15 @@ use toolbay_core::ToolDefinition;
 use crate::{
     instance::Instance,
     library::{OpenError, Opened},
+    plugin_text::one_line,
     rejection::{Reason, Stage},
     running::{LoadedLibrary, Phase},
     verify::{Loadable, StoredPlugin},
     vetting::{Rulebook, Vetting},
 };
+
+/// The most bytes of the linker's words in a rejection.
+const MAX_WORDS: usize = 2_000;
 
 /// A plugin that runs in this process.
 pub(crate) struct Loaded {
@@ -105,7 +109,11 @@ impl Vetting {
 impl OpenError {
     /// The reason for which the library is not taken.
     pub(crate) fn reason(&self) -> Reason {
-        let cause = self.source().map(|cause| format!(": {cause}")).unwrap_or_default();
+        // What is missing stands at the end of the chain, in the linker's own words, which have names of the library in them.
+        let mut found = self.to_string();
+        for cause in iter::successors(self.source(), |&cause| cause.source()) {
+            found.push_str(&format!(": {cause}"));
+        }
         let (code, remedy) = match self {
             Self::Linker(_) => {
                 ("not_opened", "install what the library needs, or build it for this system")
@@ -129,7 +137,7 @@ impl OpenError {
                 ("other_abi", "build the plugin again with this host's toolbay-plugin-api")
             }
         };
-        let found = format!("{self}{cause}");
+        let found = one_line(&found, MAX_WORDS);
         let reason = Reason::plugin(Stage::Load, code, "a library that opens", found, remedy);
         match self {
             Self::Linker(_)

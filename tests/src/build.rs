@@ -6,7 +6,7 @@ use std::{
     process::Command,
 };
 
-use serde_json::json;
+use serde_json::{Value, json};
 use toolbay_abi::{note::TARGET, shape};
 
 /// The library of a package that this crate depends on, by the package's name.
@@ -82,15 +82,22 @@ pub fn c_library(source: &str, output: &Path, extra: &[&std::ffi::OsStr]) {
 
 /// The macro that gives a C fixture a note that this host accepts, as an argument of the compiler.
 pub fn note_define(id: &str) -> String {
-    let note = json!({
+    changed_note_define(id, |_| {})
+}
+
+/// The macro that gives a C fixture another note than [`note_define`] does.
+pub fn changed_note_define(id: &str, change: impl FnOnce(&mut Value)) -> String {
+    let mut note = json!({
         "epoch": shape::EPOCH,
         "digest": format!("{:016x}", shape::DIGEST),
+        "shape": shape::SHAPE,
         "id": id,
         "version": "1.0.0",
         "panic": "unwind",
         "target": TARGET,
         "tools": [{ "name": "greet", "enabled": true, "effect": "read_only" }],
     });
+    change(&mut note);
     format!("-DNOTE_JSON={:?}", note.to_string())
 }
 
