@@ -1,0 +1,98 @@
+//! Bundles from the vendor's hands to a call: signed, installed, verified each time, replaced and removed.
+#![cfg(test)]
+
+use std::path::PathBuf;
+
+use serde_json::json;
+use toolbay_loader::{Actor, Config, InstallReport, RefreshOptions, Stage, Toolbay};
+use toolbay_tests::{
+    bundle::{Draft, Key, VENDOR},
+    call,
+};
+
+const GREETING: &str = "toolbay-plugin-greeting";
+
+/// A home in which only what is signed runs.
+struct Bay {
+    folder: tempfile::TempDir,
+}
+
+impl Bay {
+    fn new() -> Self {
+        Self { folder: tempfile::tempdir().unwrap() }
+    }
+
+    /// One that trusts a key.
+    fn trusting(key: &Key) -> Self {
+        let bay = Self::new();
+        bay.open().trust_key(&key.public(), VENDOR, &operator()).unwrap();
+        bay
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    fn open(&self) -> Toolbay {
+        Toolbay::open(Config::new(self.path("home"))).unwrap()
+    }
+}
+
+fn operator() -> Actor {
+    Actor::User { name: "operator".parse().unwrap(), admin: true }
+}
+
+fn install(toolbay: &Toolbay, source: PathBuf) -> InstallReport {
+    toolbay.install(&[source], &operator(), RefreshOptions::default()).unwrap()
+}
+
+fn codes(report: &InstallReport) -> Vec<(Stage, &'static str)> {
+    report.rejections.iter().map(|one| (one.reason.stage, one.reason.code)).collect()
+}
+
+#[test]
+fn a_signed_bundle_is_installed_called_and_removed() {
+    let key = Key::new();
+    let draft = Draft::of(GREETING);
+    for form in ["zip", "folder"] {
+        let bay = Bay::trusting(&key);
+        let source = match form {
+            "zip" => draft.zip(&bay.path("a.toolbay"), Some(&key)),
+            _ => draft.folder(&bay.path("a"), Some(&key)),
+        };
+        let toolbay = bay.open();
+        let report = install(&toolbay, source);
+        assert_eq!(report.rejections, [], "{form}");
+        assert_eq!(report.warnings, []);
+        assert_eq!(call(&toolbay, "greet", &json!({})).unwrap().model_text(), "Hello.");
+
+        let later = bay.open();
+        assert!(!later.providers()[0].running, "listing opens nothing");
+        assert_eq!(call(&later, "greet", &json!({})).unwrap().model_text(), "Hello.");
+        assert_eq!(later.loaded()[0].hash, later.providers()[0].hash.to_string());
+
+        later.uninstall("greeting", &operator()).unwrap();
+        assert_eq!(call(&later, "greet", &json!({})).unwrap_err().code(), "not_registered");
+        assert!(later.refresh().unwrap().providers.is_empty());
+    }
+}
+
+#[test]
+fn nothing_is_installed_that_nobody_trusted_stands_for() {
+    let (key, other) = (Key::new(), Key::new());
+    let bay = Bay::trusting(&key);
+    let toolbay = bay.open();
+    let draft = Draft::of(GREETING);
+    let cases = [
+        (draft.zip(&bay.path("unsigned"), None), "unsigned"),
+        (draft.zip(&bay.path("other"), Some(&other)), "unknown_key"),
+        (toolbay_tests::library(GREETING), "unsigned"),
+    ];
+    for (source, code) in cases {
+        let report = install(&toolbay, source);
+        assert_eq!(codes(&report), [(Stage::Signature, code)]);
+        assert!(report.installed.is_empty());
+    }
+    let report = install(&toolbay, draft.zip(&bay.path("signed"), Some(&key)));
+    assert_eq!((codes(&report), report.installed.len()), (vec![], 1));
+}
