@@ -1,12 +1,13 @@
-//! The tasks of this repository that cargo has no command for: check, test, demonstrate, measure.
+//! The tasks of this repository that cargo has no command for: check, test, demonstrate, measure, package.
 //!
-//! The binary of this package runs them as `cargo xtask tidy`, `test`, `demo` and `bench`; each is a function of the module that
+//! The binary of this package runs them as `cargo xtask tidy`, `test`, `demo`, `bench` and `bundle`; each is a function of the module that
 //! has its name and takes the [`Checkout`](checkout::Checkout) that it works on.
 
 pub mod checkout;
 pub mod steps;
 
 pub mod bench;
+pub mod bundle;
 pub mod demo;
 pub mod test;
 pub mod tidy;
