@@ -38,7 +38,7 @@ pub use self::{
     bundle_error::BundleError,
     compile::CompileError,
     draft::DraftError,
-    key::{KeyError, SigningKey},
+    key::{KeyError, MadeKey, SigningKey, make_key},
     library::LibraryError,
     pack::Packer,
     packed::Packed,
@@ -131,7 +131,7 @@ impl Task {
         match self {
             Self::Bundle(arguments) => arguments.run(),
             Self::BundleKey(KeyArguments { file, no_password }) => {
-                let made = key::make(file, *no_password)?;
+                let made = make_key(file, *no_password)?;
                 say(&made)
             }
         }

@@ -11,3 +11,8 @@ pub mod bundle;
 pub mod demo;
 pub mod test;
 pub mod tidy;
+
+/// The guide to packaging, compiled so that its program stays true.
+#[cfg(doctest)]
+#[doc = include_str!("../../docs/packaging.md")]
+struct PackagingGuide;

@@ -9,6 +9,7 @@ use std::{
 };
 
 use minisign::{KeyPair, PError, PublicKey, SecretKey, SecretKeyBox};
+use toolbay_loader::SignatureText;
 
 /// The environment variable with the password of a key.
 const PASSWORD: &str = "TOOLBAY_KEY_PASSWORD";
@@ -114,9 +115,25 @@ impl SigningKey {
         self.public.to_base64()
     }
 
-    /// The signature of a manifest. It has no time in it; what differs each time is noise that the algorithm adds against attacks on
-    /// the signer's machine.
-    pub(super) fn sign(&self, manifest: &[u8], comment: &str) -> Result<Vec<u8>, KeyError> {
+    /// The signature of a manifest: the one that is there, where it says the same, so that packing again changes nothing, or a new one. It
+    /// has no time in it, but noise, which minisign adds against attacks on the signer's machine.
+    pub(super) fn sign_again(
+        &self,
+        there: Option<&[u8]>,
+        manifest: &[u8],
+        comment: &str,
+    ) -> Result<Vec<u8>, KeyError> {
+        let is_same = |there: &&[u8]| {
+            let signature = SignatureText::parse(there).ok();
+            let key = self.public().parse().ok();
+            let verified =
+                signature.zip(key).map(|(signature, key)| signature.verify(manifest, &key));
+            matches!(verified, Some(Ok(found)) if found.as_str() == comment)
+        };
+        there.filter(is_same).map_or_else(|| self.sign(manifest, comment), |same| Ok(same.to_vec()))
+    }
+
+    fn sign(&self, manifest: &[u8], comment: &str) -> Result<Vec<u8>, KeyError> {
         let untrusted = Some("signature of toolbay.json");
         let content = Cursor::new(manifest);
         minisign::sign(Some(&self.public), &self.secret, content, Some(comment), untrusted)
@@ -126,11 +143,15 @@ impl SigningKey {
 }
 
 /// A pair of keys that was made.
-#[derive(Debug)]
-pub(super) struct MadeKey {
-    secret: PathBuf,
-    public: PathBuf,
-    key: String,
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct MadeKey {
+    /// The file of the secret key.
+    pub secret: PathBuf,
+    /// The file of the public key.
+    pub public: PathBuf,
+    /// The public key in one line of base64.
+    pub key: String,
 }
 
 impl fmt::Display for MadeKey {
@@ -141,8 +162,13 @@ impl fmt::Display for MadeKey {
     }
 }
 
-/// Makes a pair of keys: the secret one in this file, and the public one beside it. No file is replaced.
-pub(super) fn make(file: &Path, no_password: bool) -> Result<MadeKey, KeyError> {
+/// Makes a pair of keys: the secret one in this file, for its owner alone, and the public one beside it, in FILE.pub. Unless no password is
+/// wanted, it is in `TOOLBAY_KEY_PASSWORD`, or asked for on the terminal.
+///
+/// # Errors
+///
+/// [`KeyError`] where they can't be made. No file that is there is ever replaced.
+pub fn make_key(file: &Path, no_password: bool) -> Result<MadeKey, KeyError> {
     make_with(file, no_password, env::var(PASSWORD).ok())
 }
 
@@ -213,8 +239,8 @@ mod tests {
         let key = SigningKey::read_with(&file, password("open sesame")).unwrap();
         assert_eq!(key.public(), made.key);
         assert!(!format!("{key:?}").contains("secret"), "{key:?}");
-        let signature = key.sign(b"{}\n", "toolbay bundle a 1.0.0").unwrap();
-        let signature = toolbay_loader::SignatureText::parse(&signature).unwrap();
+        let text = key.sign(b"{}\n", "toolbay bundle a 1.0.0").unwrap();
+        let signature = SignatureText::parse(&text).unwrap();
         let comment = signature.verify(b"{}\n", &public).unwrap();
         assert_eq!(comment.as_str(), "toolbay bundle a 1.0.0");
 
@@ -238,6 +264,30 @@ mod tests {
     }
 
     #[test]
+    fn a_signature_that_says_the_same_stays() {
+        let folder = tempfile::tempdir().unwrap();
+        let keys = ["a", "b"].map(|name| {
+            let file = folder.path().join(name);
+            make_with(&file, true, None).unwrap();
+            SigningKey::read_with(&file, None).unwrap()
+        });
+        let [key, other] = &keys;
+        let there = key.sign(b"1", "one").unwrap();
+        let again = |key: &SigningKey, there: &[u8], manifest: &[u8], comment: &str| {
+            let text = key.sign_again(Some(there), manifest, comment).unwrap();
+            let public = key.public().parse().unwrap();
+            let verified = SignatureText::parse(&text).unwrap().verify(manifest, &public).unwrap();
+            assert_eq!(verified.as_str(), comment);
+            text == there
+        };
+        assert!(again(key, &there, b"1", "one"));
+        assert!(!again(key, &there, b"2", "one"));
+        assert!(!again(key, &there, b"1", "two"));
+        assert!(!again(other, &there, b"1", "one"));
+        assert!(!again(key, b"no signature", b"1", "one"));
+    }
+
+    #[test]
     fn what_is_no_secret_key_is_refused() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("vendor.key");
@@ -248,9 +298,8 @@ mod tests {
         let mut damaged = key.into_bytes();
         // In the middle of the key itself, behind the comment.
         damaged[120] = if damaged[120] == b'A' { b'B' } else { b'A' };
-        let cases: [(&[u8], bool); 4] =
-            [(b"", true), (b"a\nb\n", true), (public.as_bytes(), true), (&damaged, true)];
-        for (content, _) in cases {
+        let cases: [&[u8]; 4] = [b"", b"a\nb\n", public.as_bytes(), &damaged];
+        for content in cases {
             fs::write(&file, content).unwrap();
             let error = SigningKey::read_with(&file, password("")).unwrap_err();
             assert!(matches!(error, KeyError::NotAKey { .. }), "{content:?}: {error}");

@@ -9,7 +9,7 @@ use std::{
 };
 
 use tempfile::NamedTempFile;
-use toolbay_loader::{BundledDefinition, ContentHash, WriteZipError, write_zip};
+use toolbay_loader::{Bundle, BundledDefinition, ContentHash, WriteZipError, write_zip};
 
 use super::{
     BundleError, Packed, ProviderSettings, SigningKey, TrialError,
@@ -59,7 +59,7 @@ impl<'a> Packer<'a> {
             Some(_) => None,
             None => Some(compile(self.checkout, plugin, &mut self.steps)?),
         };
-        let path = match (&built, library) {
+        let source = match (&built, library) {
             (Some(Compiled { library, .. }), _) => library.as_std_path(),
             (None, Some(library)) => library,
             (None, None) => return Err(BundleError::OneLibrary { found: 0 }),
@@ -67,7 +67,7 @@ impl<'a> Packer<'a> {
         let package = &plugin.package;
         let companions = companions(plugin);
         let library = self.steps.work(&format!("examining {package}"), || {
-            Library::read(path, &plugin.version, &companions)
+            Library::read(source, &plugin.version, &companions)
         })?;
         library.warnings.iter().for_each(warn);
         if let Some(Compiled { folders, .. }) = &built {
@@ -80,10 +80,15 @@ impl<'a> Packer<'a> {
         let trials = self.steps.work(&title, || trials(&draft, settings, &scratch))?;
         draft.promise(package, &plugin.settings, &trials)?;
         let key = self.key.as_ref();
+        let name = format!("{}-{}.toolbay", library.id, library.version);
+        let path = self.output.join(&name);
+        let there = Bundle::open(&path).ok();
         let file = self.steps.work(&format!("packing {package}"), || {
             let manifest = draft.manifest()?;
             let comment = format!("toolbay bundle {} {}", draft.parts.id, draft.parts.version);
-            let signature = key.map(|key| key.sign(manifest.bytes(), &comment)).transpose()?;
+            let there = there.as_ref().and_then(Bundle::signature);
+            let sign = |key: &SigningKey| key.sign_again(there, manifest.bytes(), &comment);
+            let signature = key.map(sign).transpose()?;
             write(&draft, manifest.bytes(), signature.as_deref(), &self.output)
         })?;
         let trusted = key.map(|key| {
@@ -96,8 +101,6 @@ impl<'a> Packer<'a> {
             same_tools(job.run(&scratch)?, trials.last())
         })?;
         tried.warnings.iter().for_each(warn);
-        let name = format!("{}-{}.toolbay", library.id, library.version);
-        let path = self.output.join(&name);
         let (len, sha256) = publish(file, &path)?;
         if key.is_none() {
             warn(&format!(

@@ -204,7 +204,12 @@ fn last_lines(path: &Path) -> Vec<String> {
 
 fn read_answer(path: &Path) -> Result<Answer, TrialError> {
     let none = |found: String| TrialError::NoAnswer { found };
-    let file = File::open(path).map_err(|error| none(error.to_string()))?;
+    let file = File::open(path).map_err(|error| match error.kind() {
+        io::ErrorKind::NotFound => {
+            none("none: the plugin ended its process as if all were well".to_owned())
+        }
+        _ => none(error.to_string()),
+    })?;
     let mut text = String::new();
     let read = file.take(MAX_ANSWER).read_to_string(&mut text);
     read.map_err(|error| none(error.to_string()))?;
