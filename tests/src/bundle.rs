@@ -56,6 +56,7 @@ pub struct Draft {
 }
 
 #[expect(
+    clippy::panic,
     clippy::unwrap_used,
     clippy::missing_panics_doc,
     reason = "a test whose bundle can't be made has failed"
@@ -168,7 +169,7 @@ impl Draft {
         let files = self
             .files
             .iter()
-            .map(|(path, content)| (path.clone(), FileContent::Bytes(content.clone().into())));
+            .map(|(path, content)| (path.clone(), FileContent::Bytes(content.clone())));
         let out = File::create(to).unwrap();
         write_zip(&files.collect(), manifest, signature, out).unwrap();
         to.to_owned()
@@ -192,6 +193,10 @@ impl Draft {
 }
 
 /// Replaces bytes wherever they are.
+///
+/// # Panics
+///
+/// Where they are nowhere.
 pub fn patch(content: &mut [u8], from: &[u8], to: &[u8]) {
     let mut at = 0;
     let mut count = 0;

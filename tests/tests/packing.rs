@@ -114,7 +114,8 @@ fn a_signed_bundle_is_installed_where_its_key_is_trusted_alone() {
     }
 
     let toolbay = Toolbay::open(Config::new(vendor.path("home"))).unwrap();
-    let install = || toolbay.install(&[bundle.clone()], &operator(), Default::default()).unwrap();
+    let install =
+        || toolbay.install(std::slice::from_ref(&bundle), &operator(), Default::default()).unwrap();
     let refused = install().rejections;
     let codes: Vec<_> = refused.iter().map(|one| (one.reason.stage, one.reason.code)).collect();
     assert_eq!(codes, [(Stage::Signature, "unknown_key")]);
