@@ -1,6 +1,6 @@
-//! The tasks of this repository that cargo has no command for: check, test, demonstrate, measure.
+//! The tasks of this repository that cargo has no command for: check, test, fuzz, demonstrate, measure.
 //!
-//! The binary of this package runs them as `cargo xtask tidy`, `test`, `demo` and `bench`; each is a function of the module that
+//! The binary of this package runs them as `cargo xtask tidy`, `test`, `fuzz`, `demo` and `bench`; each is a function of the module that
 //! has its name and takes the [`Checkout`](checkout::Checkout) that it works on.
 
 pub mod checkout;
@@ -8,5 +8,6 @@ pub mod steps;
 
 pub mod bench;
 pub mod demo;
+pub mod fuzz;
 pub mod test;
 pub mod tidy;
