@@ -234,7 +234,8 @@ mod tests {
         let sample = include_str!("../../docs/toolbay.toml");
         let (sample, default) = (parse(sample).unwrap(), parse("").unwrap());
         let policy = &sample.loader.policy;
-        let is_default = policy.static_audit.is_at_least_as_strict_as(&default.loader.policy.static_audit);
+        let is_default =
+            policy.static_audit.is_at_least_as_strict_as(&default.loader.policy.static_audit);
         assert_eq!(is_default, Ok(()));
         for check in Check::ALL {
             let level = policy.static_audit.level(*check);

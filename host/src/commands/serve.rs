@@ -70,7 +70,9 @@ fn warn_about_unsigned(toolbay: &Toolbay) {
     let unsigned: Vec<&str> = unsigned.map(|provider| provider.id.as_str()).collect();
     if !unsigned.is_empty() {
         let names = unsigned.join(", ");
-        report::warning(&format!("nobody has signed {names}: the policy lets unsigned plugins run"));
+        report::warning(&format!(
+            "nobody has signed {names}: the policy lets unsigned plugins run"
+        ));
     }
 }
 
