@@ -119,6 +119,7 @@ pub use crate::{
         MAX_FILE_LEN, RootFault, RootSymbol, Stack, VersionNeed, inspect, parse_note, read_content,
     },
     installed_file::InstalledBundle,
+    plugin_text::one_line,
     plugins_lock::{FILE_NAME as LOCK_FILE_NAME, LockedPlugin, PluginsLock, PluginsLockError},
     policy::{Loosened, Policy, Unsigned},
     refresh::RefreshOptions,

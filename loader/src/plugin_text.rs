@@ -2,7 +2,7 @@
 
 /// The text on one line and of at most `max` bytes: control characters are escaped, so that nothing imitates other output or drives a
 /// terminal.
-pub(crate) fn one_line(text: &str, max: usize) -> String {
+pub fn one_line(text: &str, max: usize) -> String {
     let end = text.floor_char_boundary(max);
     let mut line = String::with_capacity(end);
     for character in text[..end].chars() {

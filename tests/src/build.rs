@@ -28,14 +28,42 @@ pub fn library(package: &str) -> PathBuf {
     path
 }
 
+/// A copy of a library in a folder, without what it has for debuggers.
+///
+/// # Panics
+///
+/// Where it can't be made.
+#[expect(clippy::panic, reason = "a test without its library has failed")]
+pub fn stripped(library: &Path, folder: &Path) -> PathBuf {
+    let copy = folder.join(library.file_name().unwrap_or_default());
+    let made = Command::new("strip").arg("-g").arg("-o").arg(&copy).arg(library).status();
+    if !made.is_ok_and(|status| status.success()) {
+        panic!("expected strip, of the same package as the linker, to copy {}", library.display());
+    }
+    copy
+}
+
 /// The host's binary.
 ///
 /// # Panics
 ///
 /// Where it is not built.
-#[expect(clippy::panic, reason = "a test without its host has failed")]
 pub fn host_binary() -> PathBuf {
-    let path = beside_the_test().parent().map(|folder| folder.join("toolbay")).unwrap_or_default();
+    binary("toolbay")
+}
+
+/// The binary of the repository's tasks.
+///
+/// # Panics
+///
+/// Where it is not built.
+pub fn xtask_binary() -> PathBuf {
+    binary("toolbay-xtask")
+}
+
+#[expect(clippy::panic, reason = "a test without its program has failed")]
+fn binary(name: &str) -> PathBuf {
+    let path = beside_the_test().parent().map(|folder| folder.join(name)).unwrap_or_default();
     if !path.is_file() {
         panic!("expected {} to be built: run `cargo xtask test`", path.display());
     }

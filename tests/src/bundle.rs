@@ -5,7 +5,6 @@ use std::{
     fs::{self, File},
     io::Cursor,
     path::{Path, PathBuf},
-    process::Command,
 };
 
 use minisign::KeyPair;
@@ -70,10 +69,7 @@ impl Draft {
     /// The bundle of a library, without what it has for debuggers.
     pub fn of_library(library: &Path) -> Self {
         let home = tempfile::tempdir().unwrap();
-        let stripped = home.path().join(library.file_name().unwrap());
-        let made = Command::new("strip").arg("-g").arg("-o").arg(&stripped).arg(library).status();
-        assert!(made.unwrap().success(), "strip, of the same package as the linker");
-        let library = stripped.as_path();
+        let library = &crate::stripped(library, home.path());
         let mut config = Config::new(home.path());
         config.policy.unsigned = Unsigned::Allow;
         let toolbay = Toolbay::open(config).unwrap();

@@ -7,7 +7,10 @@ mod home;
 mod program;
 mod transcript;
 
-pub use build::{c_library, changed_note_define, host_binary, library, note_define, python};
+pub use build::{
+    c_library, changed_note_define, host_binary, library, note_define, python, stripped,
+    xtask_binary,
+};
 pub use home::{Home, call, nobody};
 pub use program::Ended;
 pub use transcript::Transcript;

@@ -17,6 +17,7 @@ use self::{
     session::{PATIENCE, SESSION},
 };
 use crate::{
+    bundle::{BundleError, PluginError},
     checkout::Checkout,
     steps::{StepError, Steps},
 };
@@ -40,6 +41,9 @@ pub enum DemoError {
         #[source]
         cause: io::Error,
     },
+    /// The plugins can't be packed.
+    #[error("the plugins can't be packed")]
+    Bundle(#[from] BundleError),
     /// The host's binary can't be run.
     #[error("{path} can't be run")]
     Run {
@@ -64,6 +68,12 @@ pub enum DemoError {
     /// What happened can't be told.
     #[error("the output can't be written")]
     Output(#[source] io::Error),
+}
+
+impl From<PluginError> for DemoError {
+    fn from(error: PluginError) -> Self {
+        Self::Bundle(error.into())
+    }
 }
 
 /// The packages that are built and shown: the host and plugins, one of which misbehaves on demand.
@@ -92,7 +102,7 @@ pub fn run(checkout: &Checkout, out: &mut impl Write) -> Result<(), DemoError> {
 
     let home = Home::create(checkout, &PLUGINS)?;
     let host = checkout.target().join("release").join(HOST);
-    tell(out, &format!("Below, toolbay is {host} --home {}", home.path()))?;
+    tell(out, &format!("Below, toolbay is {host} --home {0}, run in {0}", home.path()))?;
     for scene in SCENES {
         tell(out, &format!("\n# {}\n$ {}", scene.shows, scene.command()))?;
         let played = scene.play(&host, home.path())?;

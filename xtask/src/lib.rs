@@ -1,13 +1,19 @@
-//! The tasks of this repository that cargo has no command for: check, test, fuzz, demonstrate, measure.
+//! The tasks of this repository that cargo has no command for: check, test, fuzz, demonstrate, measure, package.
 //!
-//! The binary of this package runs them as `cargo xtask tidy`, `test`, `fuzz`, `demo` and `bench`; each is a function of the module that
+//! The binary of this package runs them as `cargo xtask tidy`, `test`, `fuzz`, `demo`, `bench` and `bundle`; each is a function of the module that
 //! has its name and takes the [`Checkout`](checkout::Checkout) that it works on.
 
 pub mod checkout;
 pub mod steps;
 
 pub mod bench;
+pub mod bundle;
 pub mod demo;
 pub mod fuzz;
 pub mod test;
 pub mod tidy;
+
+/// The guide to packaging, compiled so that its program stays true.
+#[cfg(doctest)]
+#[doc = include_str!("../../docs/packaging.md")]
+struct PackagingGuide;

@@ -7,7 +7,7 @@ use std::{
 };
 
 use clap::{Parser, Subcommand};
-use toolbay_xtask::{bench, checkout::Checkout, demo, fuzz, steps::StepError, test, tidy};
+use toolbay_xtask::{bench, bundle, checkout::Checkout, demo, fuzz, steps::StepError, test, tidy};
 
 /// The tasks of this repository that cargo has no command for.
 #[derive(Debug, Parser)]
@@ -43,11 +43,16 @@ enum Task {
         #[arg(long)]
         strict: bool,
     },
+    #[command(flatten)]
+    Package(bundle::Task),
     /// Do all that is done before a change is accepted: the script .ci/run.
     Ci,
 }
 
 fn main() -> ExitCode {
+    if let Some(code) = bundle::child() {
+        return code;
+    }
     match run(Arguments::parse().task) {
         Ok(code) => code,
         Err(error) => {
@@ -82,6 +87,7 @@ fn run(task: Task) -> anyhow::Result<ExitCode> {
                 anyhow::bail!("{} targets missed", summary.missed());
             }
         }
+        Task::Package(task) => task.run()?,
         Task::Ci => {
             let script = checkout.root().join(".ci/run");
             let status = Command::new("bash").arg(script).status()?;

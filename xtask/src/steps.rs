@@ -73,10 +73,7 @@ impl Steps {
     ///
     /// The program can't be run, or ends with anything but success.
     pub fn run(&mut self, title: &str, command: &mut Command) -> Result<(), StepError> {
-        self.begun += 1;
-        let place = format!("[{}/{}] {title}", self.begun, self.total);
-        eprintln!("{place}");
-        let start = Instant::now();
+        let (place, start) = self.begin(title);
         let outcome = if self.on_terminal {
             run_below_output(&place, command)
         } else {
@@ -87,14 +84,40 @@ impl Steps {
             program: command.get_program().to_string_lossy().into_owned(),
             cause,
         })?;
-        let seconds = start.elapsed().as_secs_f64();
+        end(&place, start, status.success());
         if status.success() {
-            eprintln!("{place}: done in {seconds:.1} s");
             Ok(())
         } else {
-            eprintln!("{place}: FAILED after {seconds:.1} s");
             Err(StepError::Failed { title: title.to_owned(), status })
         }
+    }
+
+    /// Does the next step in this process.
+    ///
+    /// # Errors
+    ///
+    /// Those of the work.
+    pub fn work<T, E>(&mut self, title: &str, work: impl FnOnce() -> Result<T, E>) -> Result<T, E> {
+        let (place, start) = self.begin(title);
+        let outcome = work();
+        end(&place, start, outcome.is_ok());
+        outcome
+    }
+
+    fn begin(&mut self, title: &str) -> (String, Instant) {
+        self.begun += 1;
+        let place = format!("[{}/{}] {title}", self.begun, self.total);
+        eprintln!("{place}");
+        (place, Instant::now())
+    }
+}
+
+fn end(place: &str, start: Instant, is_success: bool) {
+    let seconds = start.elapsed().as_secs_f64();
+    if is_success {
+        eprintln!("{place}: done in {seconds:.1} s");
+    } else {
+        eprintln!("{place}: FAILED after {seconds:.1} s");
     }
 }
 

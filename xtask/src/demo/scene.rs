@@ -38,12 +38,56 @@ impl fmt::Display for End {
     }
 }
 
+/// The place of a provider's bundle in the home.
+macro_rules! bundle {
+    ($id:literal) => {
+        concat!("bundles/", $id, "-", env!("CARGO_PKG_VERSION"), ".toolbay")
+    };
+}
+
 pub(super) const SCENES: &[Scene] = &[
     Scene {
-        shows: "Plugins are found, verified and registered",
-        arguments: &["refresh"],
+        shows: "What a bundle says about itself; nothing of it runs, and nobody stands for it yet",
+        arguments: &["inspect", bundle!("greeting")],
+        ends: End::Refusal,
+        says: &["Toolbay", "greet", "unknown_key"],
+    },
+    Scene {
+        shows: "An operator trusts the publisher's key",
+        arguments: &["trust", "add", "vendor.pub", "--publisher", "Toolbay"],
         ends: End::Success,
-        says: &["greeting", "code", "catalogue", "notes"],
+        says: &["Toolbay"],
+    },
+    Scene {
+        shows: "Signed bundles are verified, installed and registered",
+        arguments: &[
+            "install",
+            bundle!("greeting"),
+            bundle!("code"),
+            bundle!("catalogue"),
+            bundle!("notes"),
+            bundle!("misbehaving"),
+        ],
+        ends: End::Success,
+        says: &["greeting", "code", "catalogue", "notes", "signed by Toolbay"],
+    },
+    Scene {
+        shows: "The same bundle without its signature is refused",
+        arguments: &["install", "bundles/unsigned.toolbay"],
+        ends: End::Refusal,
+        says: &["unsigned", "no signature"],
+    },
+    Scene {
+        shows: "So is one of which somebody has changed a byte",
+        arguments: &["install", "bundles/tampered.toolbay"],
+        ends: End::Refusal,
+        says: &["other_hash"],
+    },
+    Scene {
+        shows: "Why a plugin is there, step by step",
+        arguments: &["explain", "greeting"],
+        ends: End::Success,
+        says: &["signed by Toolbay"],
     },
     Scene {
         shows: "Their tools are on offer",
@@ -173,6 +217,7 @@ impl Scene {
         let output = Command::new(host)
             .args(["--home", home.as_str()])
             .args(self.arguments)
+            .current_dir(home)
             .stdin(Stdio::null())
             .output()
             .map_err(|cause| DemoError::Run { path: host.to_owned(), cause })?;
