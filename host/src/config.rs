@@ -47,7 +47,12 @@ impl HostConfig {
         }
     }
 
-    fn parse(home: &Path, text: &str) -> Result<Self, ConfigError> {
+    /// Reads the text of the configuration file of a home folder.
+    ///
+    /// # Errors
+    ///
+    /// As [`load`](Self::load).
+    pub fn parse(home: &Path, text: &str) -> Result<Self, ConfigError> {
         let file: ConfigFile = toml::from_str(text)
             .map_err(|error| ConfigError::of_toml(home.join(FILE_NAME), text, &error))?;
         let ConfigFile {
@@ -222,6 +227,43 @@ mod tests {
         assert!(loader.tool_sets.is_empty());
         assert_eq!(people, People::default());
         assert_eq!(log_level, LevelFilter::Warn);
+    }
+
+    #[test]
+    fn the_documented_sample_has_the_defaults() {
+        let sample = include_str!("../../docs/toolbay.toml");
+        let (sample, default) = (parse(sample).unwrap(), parse("").unwrap());
+        let policy = &sample.loader.policy;
+        let is_default =
+            policy.static_audit.is_at_least_as_strict_as(&default.loader.policy.static_audit);
+        assert_eq!(is_default, Ok(()));
+        for check in Check::ALL {
+            let level = policy.static_audit.level(*check);
+            assert_eq!(level, check.default_level(), "{check}");
+        }
+        assert_eq!((policy.unsigned, policy.locked), (Unsigned::Refuse, false));
+        assert_eq!(sample.loader.limits, default.loader.limits);
+        assert_eq!(sample.loader.audit, default.loader.audit);
+        assert_eq!(sample.loader.approvals_expire_after, default.loader.approvals_expire_after);
+        assert_eq!(sample.loader.plugin_directories, [Path::new(HOME).join("plugins")]);
+        assert_eq!((sample.people, sample.log_level), (default.people, default.log_level));
+    }
+
+    #[test]
+    fn what_the_sample_leaves_out_for_want_of_a_default_can_be_written() {
+        let sample = include_str!("../../docs/toolbay.toml");
+        let uncommented: String = sample
+            .lines()
+            .map(|line| match line.strip_prefix("# ") {
+                Some(rest) if rest.starts_with('[') || rest.contains(" = ") => format!("{rest}\n"),
+                _ => format!("{line}\n"),
+            })
+            .collect();
+        // A key of [static_audit] stands below the tables that were commented out only where it does in the file.
+        let config = parse(&uncommented).unwrap();
+        assert!(config.loader.policy.static_audit.oldest_rustc.is_some());
+        assert_eq!(config.loader.providers.len(), 1);
+        assert_eq!(config.loader.tool_sets.len(), 1);
     }
 
     #[test]

@@ -52,7 +52,7 @@ fn home(configuration: &str) -> TempDir {
 fn an_empty_home_has_no_tools_and_says_how_to_come_by_some() {
     let home = tempfile::tempdir().unwrap();
     let hint = format!(
-        "note: no plugins are registered; put some into {}/plugins, then run `toolbay refresh`, which says what it does not take\n",
+        "note: no plugins are registered; `toolbay install BUNDLE` installs one, and `toolbay refresh` takes what is in {}/plugins\n",
         home.path().display()
     );
     let listed = run(home.path(), &["list"], "");
@@ -68,7 +68,7 @@ fn an_empty_home_has_no_tools_and_says_how_to_come_by_some() {
 fn the_hint_names_the_configured_directories() {
     let home = home("[plugins]\ndirectories = [\"one\", \"/two\"]");
     let listed = run(home.path(), &["list"], "");
-    let expected = format!("put some into {}/one or /two, then", home.path().display());
+    let expected = format!("takes what is in {}/one or /two\n", home.path().display());
     assert!(listed.errors.contains(&expected), "{}", listed.errors);
 }
 
@@ -105,9 +105,9 @@ fn a_command_fails_with_the_code_of_whoever_can_help() {
             &empty,
             &["inspect", text.to_str().unwrap()],
             3,
-            "expected a library with a Toolbay note, found no ELF file",
+            "expected a bundle, or a library with a Toolbay note, found no ELF file",
         ),
-        (&empty, &["inspect", "/"], 3, "not_a_regular_file"),
+        (&empty, &["inspect", "/"], 3, "no_manifest"),
         (&wrong, &["list"], 5, "toolbay.toml, line 2: unknown variant `loud`"),
         (&no_directory, &["list"], 5, "audit.jsonl: not writable"),
     ];

@@ -10,7 +10,7 @@ use std::{env, error::Error, path::PathBuf, process::ExitCode, sync::Arc};
 use toolbay_loader::{
     Actor, BackendError, CallRequest, Caller, Config, Declarations, DefinitionParts, Effect, Offer,
     OfferedTool, ProviderId, RawReply, ReplyStatus, Schema, ToolBackend, ToolDefinition, Toolbay,
-    ValidCall,
+    Unsigned, ValidCall,
 };
 
 fn main() -> ExitCode {
@@ -44,6 +44,8 @@ fn run() -> Result<(), Box<dyn Error>> {
     let mut config = Config::new(home.path());
     config.plugin_directories.push(PathBuf::from(plugins).canonicalize()?);
     config.core = Some(own_tools()?);
+    // Loose libraries have no signature. A real host leaves the policy as it is, and trusts keys of publishers: `Toolbay::trust_key`.
+    config.policy.unsigned = Unsigned::Allow;
 
     // 2. Opening reads the registry file alone; refreshing verifies and loads what is in the folder.
     let toolbay = Toolbay::open(config)?;

@@ -92,6 +92,10 @@ impl Bundle {
     /// this format whose manifest lists exactly what is there.
     pub fn open(path: &Path) -> Result<Self, Reason> {
         match folder::open(path)? {
+            // Some other folder need not be walked to know that it is none.
+            folder::Opened::Folder(_) if fs::symlink_metadata(path.join(MANIFEST)).is_err() => {
+                Err(no_manifest())
+            }
             folder::Opened::Folder(folder) => Self::from_source(Source::Folder(folder)),
             folder::Opened::File(file) => Self::from_zip(BufReader::new(file)),
         }

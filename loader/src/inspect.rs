@@ -141,6 +141,15 @@ pub fn read_content(bytes: &[u8]) -> Result<Content, Reason> {
     elf::read(bytes).and_then(content)
 }
 
+/// Reads the content of the section that holds a note.
+///
+/// # Errors
+///
+/// [`Reason`] where it is not one whole record with a note in JSON.
+pub fn parse_note(section: &[u8]) -> Result<Note, Reason> {
+    note::parse(section)
+}
+
 fn content(found: elf::Found) -> Result<Content, Reason> {
     Ok(match found {
         elf::Found::Library(tables) => {

@@ -116,7 +116,7 @@ pub use crate::{
     home_file::HomeFileError,
     inspect::{
         Content, Dependencies, Dependency, FileIdentity, Inspected, Inspection, LibraryFacts,
-        MAX_FILE_LEN, RootFault, RootSymbol, Stack, VersionNeed, inspect, read_content,
+        MAX_FILE_LEN, RootFault, RootSymbol, Stack, VersionNeed, inspect, parse_note, read_content,
     },
     installed_file::InstalledBundle,
     plugin_text::one_line,
@@ -143,6 +143,13 @@ pub use crate::{
 };
 pub use toolbay_abi::note::{Note, NoteTool};
 pub use toolbay_core::*;
+
+/// What the fuzz targets reach that no application does.
+#[cfg(fuzzing)]
+#[doc(hidden)]
+pub mod fuzzing {
+    pub use crate::registry_file::fuzz as registry_file;
+}
 
 /// The guide to embedding, compiled so that it stays true.
 #[cfg(doctest)]

@@ -77,7 +77,7 @@ pub(crate) struct Found {
 /// A plugin that is there, before it is known which of several versions is used.
 struct Present {
     source: PathBuf,
-    /// What its source looked like before it was read, for the next scan.
+    /// What its source looked like before it was read, for the next scan; none where that shall tell again what is wrong with it.
     stats: Option<Stats>,
     plugin: StoredPlugin,
     /// How it is registered, where it is, and nothing has changed since.
@@ -139,6 +139,7 @@ impl Scan<'_> {
         match source.take(self.rulebook, self.vetting) {
             Ok(Taken { plugin, left_out, warnings }) => {
                 let of_source = |reason: Reason| reason.of(path, Some(plugin.id.as_str()));
+                let stats = stats.filter(|_| left_out.is_empty() && warnings.is_empty());
                 found.rejections.extend(left_out.into_iter().map(of_source));
                 found.warnings.extend(warnings.into_iter().map(of_source));
                 let source = path.to_owned();
@@ -184,8 +185,10 @@ impl Scan<'_> {
         }
         match load(self.vetting, self.rulebook, &plugin, configuration.as_deref()) {
             Ok(Loaded { instance, tools, left_out }) => {
+                if left_out.is_empty() {
+                    remember(found);
+                }
                 found.rejections.extend(left_out.into_iter().map(of_source));
-                remember(found);
                 let tools = tools.into_iter().map(Arc::new).collect();
                 let registered = Registered { plugin: plugin.clone(), tools };
                 Some(Arc::new(new(registered).running(instance)))

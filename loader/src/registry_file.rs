@@ -141,6 +141,19 @@ impl Writing<'_> {
     }
 }
 
+/// Reads invented content; what can be read must read the same when it is written.
+#[cfg(fuzzing)]
+pub fn fuzz(bytes: &[u8]) {
+    let Ok(text) = str::from_utf8(bytes) else { return };
+    let Ok(raw) = serde_json::value::RawValue::from_string(text.to_owned()) else { return };
+    if let Ok(contents) = format::decode(&raw)
+        && let Ok(written) = format::encode(&contents)
+    {
+        let again = format::decode(&written).map(|contents| contents.providers).ok();
+        assert_eq!(again, Some(contents.providers));
+    }
+}
+
 impl From<SealedError> for RegistryFileError {
     fn from(error: SealedError) -> Self {
         match error {

@@ -337,3 +337,69 @@ impl Trust<'_> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use minisign::KeyPair;
+
+    use super::*;
+
+    fn key() -> String {
+        KeyPair::generate_unencrypted_keypair().unwrap().pk.to_base64()
+    }
+
+    #[test]
+    fn a_key_stands_for_one_publisher_until_it_is_revoked_for_good() {
+        let mut keys = TrustedKeys::default();
+        let text = key();
+        let id = keys.add(&text, " Example Ltd ", 1).unwrap();
+        assert_eq!(keys.add(&text, "Example Ltd", 2).unwrap(), id, "once more changes nothing");
+        let (trusted, _) = keys.of(id).unwrap();
+        assert_eq!((trusted.publisher.as_str(), trusted.added), ("Example Ltd", 1));
+        assert!(matches!(
+            keys.add(&text, "Somebody", 2),
+            Err(TrustError::OtherPublisher { publisher, .. }) if publisher == "Example Ltd"
+        ));
+
+        let lower = id.to_string().to_lowercase();
+        keys.revoke(&lower, "stolen", 3).unwrap();
+        let again = keys.revoke(&lower, "another reason", 4).unwrap();
+        let revoked = again.revoked.unwrap();
+        assert_eq!((revoked.at, revoked.reason.as_str()), (3, "stolen"), "the first one counts");
+        assert_eq!(keys.of(id).unwrap_err().code, "revoked_key");
+        assert!(matches!(keys.add(&text, "Example Ltd", 5), Err(TrustError::Revoked { .. })));
+    }
+
+    #[test]
+    fn what_is_no_key_or_no_publisher_is_refused() {
+        let mut keys = TrustedKeys::default();
+        assert!(matches!(keys.add("RWQ", "Example Ltd", 1), Err(TrustError::Key(_))));
+        let long = "x".repeat(101);
+        for publisher in ["", "  ", "a\nb", long.as_str()] {
+            let refused = keys.add(&key(), publisher, 1);
+            assert!(matches!(refused, Err(TrustError::Publisher { .. })), "{publisher:?}");
+        }
+        assert!(matches!(keys.revoke("0123456789ABCDEF", "", 1), Err(TrustError::Unknown { .. })));
+        assert_eq!(keys, TrustedKeys::default(), "nothing was added");
+    }
+
+    #[test]
+    fn whoever_stood_for_a_plugin_is_asked_for_again() {
+        let mut keys = TrustedKeys::default();
+        let id = keys.add(&key(), "Example Ltd", 1).unwrap();
+        let signer = Signer::Publisher { key: id, name: "Example Ltd".to_owned() };
+        let (strict, mut loose) = (Policy::default(), Policy::default());
+        loose.unsigned = Unsigned::Allow;
+        let code = |keys: Result<&TrustedKeys, String>, policy, signer| {
+            Trust { keys, policy }.still(signer).err().map(|reason| reason.code)
+        };
+        assert_eq!(code(Ok(&keys), &strict, &signer), None);
+        assert_eq!(code(Ok(&keys), &strict, &Signer::Nobody), Some("unsigned"));
+        assert_eq!(code(Ok(&keys), &loose, &Signer::Nobody), None);
+        let unreadable = || Err("damaged".to_owned());
+        assert_eq!(code(unreadable(), &strict, &signer), Some("trust_unreadable"));
+        assert_eq!(code(unreadable(), &loose, &Signer::Nobody), None);
+        keys.revoke(&id.to_string(), "stolen", 2).unwrap();
+        assert_eq!(code(Ok(&keys), &loose, &signer), Some("revoked_key"));
+    }
+}

@@ -110,7 +110,8 @@ impl Home {
 
     /// Writes the configuration file that the program reads. In it, too, unsigned plugins run.
     pub fn configuration(&self, text: &str) {
-        fs::write(self.path().join("toolbay.toml"), format!("{DEVELOPMENT}{text}")).unwrap();
+        let trust = if text.contains("[trust]") { "" } else { DEVELOPMENT };
+        fs::write(self.path().join("toolbay.toml"), format!("{trust}{text}")).unwrap();
     }
 
     /// Every file in the home with its content; of a library, its size and the time of its last change.

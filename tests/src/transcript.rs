@@ -42,7 +42,7 @@ impl Transcript {
             steps: steps(&text),
             document: text,
             words: BTreeMap::new(),
-            word: Regex::new(r"\b[0-9a-z]{12,64}\b").unwrap(),
+            word: Regex::new(r"\b[0-9A-Za-z]{12,64}\b").unwrap(),
         }
     }
 
@@ -117,7 +117,7 @@ impl Transcript {
             match self.words.get(next.as_str()) {
                 Some(known) => pattern.push_str(&regex::escape(known)),
                 None => {
-                    pattern.push_str("([0-9a-z]{12,64})");
+                    pattern.push_str("([0-9A-Za-z]{12,64})");
                     new.push(next.as_str().to_owned());
                 }
             }

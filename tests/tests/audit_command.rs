@@ -355,7 +355,6 @@ fn whoever_stops_reading_is_told_nothing() {
 fn the_configuration_says_how_much_is_kept_and_a_wrong_word_is_told_with_the_right_one() {
     let home = Home::with(&[GREETING]);
     assert!(toolbay(&home, &["refresh"]).status.success());
-    let config = home.path().join("toolbay.toml");
     let levels = [
         ("none", false, false),
         ("metadata", true, false),
@@ -363,7 +362,7 @@ fn the_configuration_says_how_much_is_kept_and_a_wrong_word_is_told_with_the_rig
         ("full", true, true),
     ];
     for (level, measured, content) in levels {
-        fs::write(&config, format!("[audit]\nprivacy = \"{level}\"\n")).unwrap();
+        home.configuration(&format!("[audit]\nprivacy = \"{level}\"\n"));
         assert!(toolbay(&home, &["call", "greet", "name=Ada"]).status.success());
         let last = &records(&home, &["--limit", "1"])[0];
         assert_eq!(
@@ -372,11 +371,11 @@ fn the_configuration_says_how_much_is_kept_and_a_wrong_word_is_told_with_the_rig
             "{level}: {last}"
         );
     }
-    fs::write(&config, "[audit]\nprivacy = \"metdata\"\n").unwrap();
+    home.configuration("[audit]\nprivacy = \"metdata\"\n");
     let output = toolbay(&home, &["call", "greet"]);
     let said = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(5), "{said}");
-    for word in ["line 2", "metdata", "did you mean \"metadata\"?"] {
+    for word in ["line 4", "metdata", "did you mean \"metadata\"?"] {
         assert!(said.contains(word), "{word:?} is missing in {said}");
     }
 }

@@ -98,12 +98,9 @@ fn a_plugin_that_prints_leaves_the_output_alone() {
 #[test]
 fn configuration_reaches_providers_and_people_and_mistakes_are_named() {
     let home = Home::with(&[ECHO, MISBEHAVING]);
-    let config = home.path().join("toolbay.toml");
-    fs::write(
-        &config,
+    home.configuration(
         "[providers.misbehaving]\nwords = \"from the file\"\n\n[users]\nadmins = [\"ada\"]\n",
-    )
-    .unwrap();
+    );
     printed(&home, &["refresh"]);
     printed(&home, &["agent", "create", "helper", "--config", r#"whoami={"greeting": "hi"}"#]);
     assert!(printed(&home, &["inspect", "misbehaving"]).contains("from the file"));
@@ -118,7 +115,7 @@ fn configuration_reaches_providers_and_people_and_mistakes_are_named() {
         ("[agents.helper.tools.whoami]\n", &["toolbay.toml", "toolbay agent create"]),
         ("[users\n", &["toolbay.toml"]),
     ] {
-        fs::write(&config, text).unwrap();
+        home.configuration(text);
         let output = toolbay(&home, &["list"]);
         let said = String::from_utf8_lossy(&output.stderr);
         assert_eq!(output.status.code(), Some(5), "{text}: {said}");

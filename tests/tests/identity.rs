@@ -4,7 +4,7 @@
 use std::{ffi::OsStr, fs, path::Path, time::Duration};
 
 use serde_json::json;
-use toolbay_loader::{Rejection, Stage};
+use toolbay_loader::{RefreshOptions, Rejection, Stage};
 use toolbay_tests::{Home, c_library, call, note_define};
 
 const GREETING: &str = "toolbay-plugin-greeting";
@@ -37,8 +37,11 @@ fn a_library_of_another_layout_fails_shortly_and_the_next_one_loads() {
     assert_eq!(call(&toolbay, "greet", &json!({})).unwrap().model_text(), "Hello.");
     // Libraries are opened in the order of their ids, so that the bad one came first.
     assert!(report.rejections[0].provider.as_deref() < Some("greeting"));
-    // And again: a failure leaves nothing behind.
-    assert_eq!(codes(&toolbay.refresh().unwrap().rejections), [(Stage::Load, "other_abi")]);
+    // It is not opened again by the same host, and its failure leaves nothing behind.
+    assert_eq!(codes(&toolbay.refresh().unwrap().rejections), [(Stage::Policy, "failed_before")]);
+    let retry = RefreshOptions::default().retry(true);
+    let again = toolbay.refresh_with(retry).unwrap();
+    assert_eq!(codes(&again.rejections), [(Stage::Load, "other_abi")]);
     assert_eq!(call(&toolbay, "greet", &json!({})).unwrap().model_text(), "Hello.");
 }
 

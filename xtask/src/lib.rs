@@ -1,6 +1,6 @@
-//! The tasks of this repository that cargo has no command for: check, test, demonstrate, measure, package.
+//! The tasks of this repository that cargo has no command for: check, test, fuzz, demonstrate, measure, package.
 //!
-//! The binary of this package runs them as `cargo xtask tidy`, `test`, `demo`, `bench` and `bundle`; each is a function of the module that
+//! The binary of this package runs them as `cargo xtask tidy`, `test`, `fuzz`, `demo`, `bench` and `bundle`; each is a function of the module that
 //! has its name and takes the [`Checkout`](checkout::Checkout) that it works on.
 
 pub mod checkout;
@@ -9,6 +9,7 @@ pub mod steps;
 pub mod bench;
 pub mod bundle;
 pub mod demo;
+pub mod fuzz;
 pub mod test;
 pub mod tidy;
 

@@ -7,7 +7,7 @@ use std::{
 };
 
 use clap::{Parser, Subcommand};
-use toolbay_xtask::{bench, bundle, checkout::Checkout, demo, steps::StepError, test, tidy};
+use toolbay_xtask::{bench, bundle, checkout::Checkout, demo, fuzz, steps::StepError, test, tidy};
 
 /// The tasks of this repository that cargo has no command for.
 #[derive(Debug, Parser)]
@@ -26,6 +26,14 @@ enum Task {
         /// What the test runner gets besides, such as `-E 'package(toolbay-core)'`.
         #[arg(last = true)]
         extra: Vec<OsString>,
+    },
+    /// Feed invented input to whatever reads files of others, from the corpus in fuzz/corpus.
+    Fuzz {
+        /// How long each target gets.
+        #[arg(long, default_value_t = 60)]
+        seconds: u32,
+        /// The target; all of them where none is named.
+        target: Option<String>,
     },
     /// Build the host and its plugins, and show on them what Toolbay does.
     Demo,
@@ -70,6 +78,7 @@ fn run(task: Task) -> anyhow::Result<ExitCode> {
             println!("tidy: no findings");
         }
         Task::Test { extra } => test::run(&checkout, &extra)?,
+        Task::Fuzz { seconds, target } => fuzz::run(&checkout, target.as_deref(), seconds)?,
         Task::Demo => demo::run(&checkout, &mut std::io::stdout().lock())?,
         Task::Bench { strict } => {
             let summary = bench::run(&checkout)?;

@@ -6,7 +6,7 @@ use tokio::{
     runtime::Builder,
     signal::unix::{SignalKind, signal},
 };
-use toolbay_loader::{AUDIT_DELAY, Agent, Toolbay};
+use toolbay_loader::{AUDIT_DELAY, Agent, Signer, Toolbay};
 
 use crate::{
     caller::{CallerError, actor, loadout},
@@ -41,6 +41,7 @@ pub(super) fn serve(
     if toolbay.providers().is_empty() {
         suggest_refresh(toolbay.config());
     }
+    warn_about_unsigned(&toolbay);
     let server = McpServer::new(toolbay, identity)?;
     let runtime = Builder::new_multi_thread().enable_all().build().map_err(ServeError::System)?;
     let result = runtime.block_on(async {
@@ -60,6 +61,19 @@ pub(super) fn serve(
     runtime.shutdown_timeout(AUDIT_DELAY * 2);
     result?;
     Ok(Exit::Done)
+}
+
+/// Tells whose code will run for a model although nobody stands for it.
+fn warn_about_unsigned(toolbay: &Toolbay) {
+    let providers = toolbay.providers();
+    let unsigned = providers.iter().filter(|provider| provider.signer == Signer::Nobody);
+    let unsigned: Vec<&str> = unsigned.map(|provider| provider.id.as_str()).collect();
+    if !unsigned.is_empty() {
+        let names = unsigned.join(", ");
+        report::warning(&format!(
+            "nobody has signed {names}: the policy lets unsigned plugins run"
+        ));
+    }
 }
 
 /// Tells as which agent the server works, and what its zone holds back: whoever misses a tool looks for it here.

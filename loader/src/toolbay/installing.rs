@@ -114,6 +114,8 @@ struct Ready {
     source: PathBuf,
     plugin: StoredPlugin,
     loaded: Loaded,
+    /// Whether there is nothing about it that the next refresh should tell again.
+    clean: bool,
 }
 
 impl Toolbay {
@@ -163,7 +165,8 @@ impl Toolbay {
             }
             Ok::<_, HomeFileError>(())
         })?;
-        self.remember_seen(ready.values().map(|one| &one.plugin), &rulebook);
+        let clean = ready.values().filter(|one| one.clean);
+        self.remember_seen(clean.map(|one| &one.plugin), &rulebook);
         let ids: Vec<ProviderId> = ready.keys().cloned().collect();
         let found: Vec<Arc<_>> = ready
             .into_values()
@@ -259,11 +262,12 @@ impl Toolbay {
         let mut loaded = load(&self.vetting, rulebook, &plugin, configuration.map(|raw| &**raw))
             .map_err(|reason| one(reason, id.as_deref()))?;
         loaded.left_out.splice(0..0, left_out);
+        let clean = loaded.left_out.is_empty() && found.is_empty();
         warnings.extend(found.into_iter().map(of_source));
         if plugin.signer == Signer::Nobody {
             warnings.push(of_source(refresh::unsigned()));
         }
-        Ok(Ready { source: source.to_owned(), plugin, loaded })
+        Ok(Ready { source: source.to_owned(), plugin, loaded, clean })
     }
 
     /// What is registered of a provider, in the file and not in this process alone.

@@ -20,6 +20,7 @@ struct ProviderJson<'a> {
     id: &'a str,
     version: &'a str,
     hash: String,
+    signer: String,
     tools: Vec<ToolJson<'a>>,
     /// Declared, and not in the registry under the provider's name.
     not_listed: Vec<DeclaredRow<'a>>,
@@ -71,12 +72,14 @@ pub(super) fn show(
             id: id.as_str(),
             version,
             hash: hash.to_string(),
+            signer: provider.signer.to_string(),
             tools: tools.iter().map(|tool| ToolJson::from(*tool)).collect(),
             not_listed: not_listed.map(DeclaredRow::from).collect(),
         })?;
         return Ok(Exit::Done);
     }
-    output.text(&format!("provider  {id} {version}\nsha256    {hash}"))?;
+    let signer = &provider.signer;
+    output.text(&format!("provider   {id} {version}\nsha256     {hash}\nsigned by  {signer}"))?;
     for tool in &tools {
         output.text(&tool_lines(tool))?;
     }
