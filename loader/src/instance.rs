@@ -8,6 +8,7 @@ use toolbay_abi::{
     CallInput, PluginReply, PluginRootRef,
     abi_stable::std_types::{ROption, RResult, RVec},
     extensions::MAY_VIEWER_READ,
+    note::Note,
     reply_status,
     wire::{Definition, Fault, ViewerQuestion},
 };
@@ -52,9 +53,10 @@ impl Instance {
     }
 
     /// The tools that the provider lists now, made whole with what its note declares of them, and why the others are left out: those of a
-    /// bundle must be as its manifest promises them.
+    /// bundle must be as its manifest promises them. `declared` are those of the note that may be listed.
     pub(crate) fn tools(
         &self,
+        note: &Note,
         declared: &[DeclaredTool],
         promised: Option<&[BundledTool]>,
     ) -> Result<(Vec<ToolDefinition>, Vec<Reason>), Reason> {
@@ -77,9 +79,25 @@ impl Instance {
             Reason::plugin(Stage::Adapt, "bad_definitions", expected, error.to_string(), REPORT)
         })?;
         // In the note's order, which no configuration changes, so that the registry file does not depend on the provider's mood.
-        let mut listed: BTreeMap<String, Definition> =
-            listed.into_iter().map(|definition| (definition.name.clone(), definition)).collect();
         let (mut tools, mut left_out) = (Vec::new(), Vec::new());
+        let mut by_name: BTreeMap<String, Vec<Definition>> = BTreeMap::new();
+        for definition in listed {
+            by_name.entry(definition.name.clone()).or_default().push(definition);
+        }
+        let mut listed = BTreeMap::new();
+        for (name, mut definitions) in by_name {
+            match (definitions.pop(), definitions.len()) {
+                (Some(definition), 0) => drop(listed.insert(name, definition)),
+                // Which of them is meant nobody can tell.
+                (_, others) => left_out.push(Reason::plugin(
+                    Stage::Adapt,
+                    "duplicate_tool",
+                    "each tool once",
+                    format!("{} {} times", one_line(&name, 100), others + 1),
+                    "list the tool once; the others are not affected",
+                )),
+            }
+        }
         for declared in declared {
             if let Some(definition) = listed.remove(declared.name.as_str()) {
                 let adapted = adapt(declared, &definition).and_then(|tool| {
@@ -92,7 +110,9 @@ impl Instance {
                 }
             }
         }
-        left_out.extend(listed.into_keys().map(|name| {
+        // Of one that the note declares with a mistake, or not as its manifest does, that has been told.
+        let in_note = |name: &String| note.tools.iter().any(|tool| tool.name == *name);
+        left_out.extend(listed.into_keys().filter(|name| !in_note(name)).map(|name| {
             let expected = "tools that the note declares";
             let remedy = "name the tool in export_provider! or in Provider::TOOLS";
             Reason::plugin(Stage::Adapt, "undeclared_tool", expected, one_line(&name, 100), remedy)

@@ -25,7 +25,11 @@ use toolbay_abi::{
     abi_stable::library::{AbiHeaderRef, LibraryError},
 };
 
-use crate::mappings::{self, Mapping};
+use crate::{
+    inspect,
+    mappings::{self, Mapping},
+    store::hash_of,
+};
 
 /// A library that is open, and stays so.
 pub(crate) struct Opened {
@@ -72,7 +76,8 @@ pub(crate) enum OpenError {
         /// The file that is mapped.
         found: PathBuf,
     },
-    /// A library that travels with the plugin has the name of one that is loaded already, which the linker would take in its place.
+    /// A library that travels with the plugin has the name of one of other content that is loaded already, which the linker would take in
+    /// its place.
     ///
     /// Resolution: load one of the two plugins in another process, or give the libraries names of their own.
     #[error("its library {} has the name of one that is loaded already, {}", .wanted.display(), .found.display())]
@@ -104,13 +109,7 @@ pub(crate) fn open_library(
     companions: &[VerifiedFile<'_>],
 ) -> Result<Opened, OpenError> {
     let path = library.path;
-    let mapped = mappings::all().map_err(OpenError::Mappings)?;
-    for companion in companions {
-        if let Some(namesake) = mappings::namesake(&mapped, companion.path) {
-            let (wanted, found) = (companion.path.to_owned(), namesake.path.clone());
-            return Err(OpenError::Namesake { wanted, found });
-        }
-    }
+    check_names(companions)?;
     // SAFETY: running the constructors of a library is sound as far as the library is; the caller has verified the file, and its
     // copy in the store can't be exchanged under this path by anybody but the host's own user.
     let opened = unsafe { Library::open(Some(path), RTLD_NOW | RTLD_LOCAL | libc::RTLD_NODELETE) };
@@ -135,34 +134,60 @@ pub(crate) fn open_library(
     Ok(Opened { root, mapped })
 }
 
+/// Checks that the linker takes no other library for one of these: where one of the name is loaded already, it must have the same content,
+/// as where a bundle is updated and its private libraries are not.
+fn check_names(companions: &[VerifiedFile<'_>]) -> Result<(), OpenError> {
+    if companions.is_empty() {
+        return Ok(());
+    }
+    let mapped = mappings::all().map_err(OpenError::Mappings)?;
+    for companion in companions {
+        let namesakes = mappings::namesakes(&mapped, companion.path);
+        if let Some(other) =
+            namesakes.iter().find(|namesake| !has_content(namesake, companion.file))
+        {
+            let (wanted, found) = (companion.path.to_owned(), other.path.clone());
+            return Err(OpenError::Namesake { wanted, found });
+        }
+    }
+    Ok(())
+}
+
+/// Whether the file that is mapped is still there, and has the content of another.
+fn has_content(mapping: &Mapping, file: &File) -> bool {
+    let same = || {
+        let (there, _) = inspect::open(&mapping.path).ok()?;
+        let is_it = with_mapping(&there).ok()?.0.is_same_file(mapping);
+        Some(is_it && hash_of(&there).ok()? == hash_of(file).ok()?)
+    };
+    same().unwrap_or(false)
+}
+
 /// Holds what is mapped against the files that were verified, and returns the mapping at the address.
 fn attest(
     address: usize,
     verified: &File,
     companions: &[VerifiedFile<'_>],
 ) -> Result<Mapping, OpenError> {
-    let mappings = mappings::all().map_err(OpenError::Mappings)?;
-    let is_verified = |mapping: &Mapping, file: &File| {
-        Ok(mapping_of(file).map_err(OpenError::Mappings)?.is_same_file(mapping))
-    };
+    let (own, mappings) = with_mapping(verified).map_err(OpenError::Mappings)?;
     let found = mappings::at(&mappings, address).cloned();
     let mapped = found.ok_or(OpenError::OtherFileMapped { found: PathBuf::new() })?;
-    if !is_verified(&mapped, verified)? {
+    if !own.is_same_file(&mapped) {
         return Err(OpenError::OtherFileMapped { found: mapped.path });
     }
     for companion in companions {
-        for mapping in mappings.iter().filter(|mapping| mapping.path == companion.path) {
-            if !is_verified(mapping, companion.file)? {
-                return Err(OpenError::OtherFileMapped { found: mapping.path.clone() });
-            }
+        let (own, mappings) = with_mapping(companion.file).map_err(OpenError::Mappings)?;
+        let mut there = mappings.iter().filter(|mapping| mapping.path == companion.path);
+        if let Some(other) = there.find(|mapping| !own.is_same_file(mapping)) {
+            return Err(OpenError::OtherFileMapped { found: other.path.clone() });
         }
     }
     Ok(mapped)
 }
 
-/// What the kernel says of a file where it is mapped: the same words that it has for the mappings of the dynamic linker, whatever the file
-/// system.
-fn mapping_of(file: &File) -> io::Result<Mapping> {
+/// What the kernel says of a file where it is mapped, and of all that is mapped at that moment: the same words that it has for the mappings
+/// of the dynamic linker, whatever the file system. Reading them is what loading one of a thousand plugins spends its time in.
+fn with_mapping(file: &File) -> io::Result<(Mapping, Vec<Mapping>)> {
     const LEN: usize = 1;
     // SAFETY: with a null address and without MAP_FIXED the kernel chooses a free place, so no other mapping is touched. Nothing reads the
     // pages, so that a shorter file harms nothing.
@@ -171,8 +196,10 @@ fn mapping_of(file: &File) -> io::Result<Mapping> {
     let mappings = mappings::all();
     // SAFETY: the page was mapped above, and nobody has a reference into it.
     unsafe { munmap(address, LEN) }?;
-    let found = mappings::at(&mappings?, address as usize).cloned();
-    found.ok_or_else(|| io::Error::other("a file that was just mapped is not among the mappings"))
+    let mappings = mappings?;
+    let found = mappings::at(&mappings, address as usize).cloned();
+    let none = || io::Error::other("a file that was just mapped is not among the mappings");
+    Ok((found.ok_or_else(none)?, mappings))
 }
 
 /// The file whose mapping holds an address.
@@ -234,3 +261,6 @@ fn summary(error: &LibraryError) -> String {
         .collect();
     lines.join("; ")
 }
+
+#[cfg(test)]
+mod tests;

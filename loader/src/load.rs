@@ -85,7 +85,8 @@ fn run(
     let created = Instance::create(opened.root, &plugin.id, configuration);
     let instance = watch.phase("create", created)?;
     let promised = loadable.manifest.as_ref().map(|manifest| &*manifest.parts().tools);
-    let listed = watch.phase("list", instance.tools(&plugin.declared, promised))?;
+    let listed =
+        watch.phase("list", instance.tools(loadable.library.note(), &plugin.declared, promised))?;
     let (tools, left_out) = listed;
     Ok((Loaded { instance, tools, left_out }, opened))
 }

@@ -17,7 +17,7 @@ pub(crate) struct Mapping {
     pub(crate) device: String,
     /// The inode.
     pub(crate) inode: u64,
-    /// The file's path when it was mapped.
+    /// The file's path when it was mapped. The file may be gone since.
     pub(crate) path: PathBuf,
 }
 
@@ -39,10 +39,12 @@ pub(crate) fn at(mappings: &[Mapping], address: usize) -> Option<&Mapping> {
     mappings.iter().find(|mapping| (mapping.first..mapping.end).contains(&address))
 }
 
-/// The first mapping of a file of this name that is not this very file: the dynamic linker takes it where a library of the name is wanted.
-pub(crate) fn namesake<'m>(mappings: &'m [Mapping], path: &Path) -> Option<&'m Mapping> {
-    let name = path.file_name()?;
-    mappings.iter().find(|mapping| mapping.path.file_name() == Some(name) && mapping.path != path)
+/// One mapping of each file of this name: the dynamic linker takes one of them where a library of the name is wanted.
+pub(crate) fn namesakes<'m>(mappings: &'m [Mapping], path: &Path) -> Vec<&'m Mapping> {
+    let of_the_name = |mapping: &&Mapping| mapping.path.file_name() == path.file_name();
+    let mut namesakes: Vec<_> = mappings.iter().filter(of_the_name).collect();
+    namesakes.dedup_by(|one, other| one.is_same_file(other));
+    namesakes
 }
 
 /// A line of `/proc/self/maps`: addresses, rights, offset, device, inode and, of a file, its path.
@@ -60,6 +62,8 @@ fn parse(line: &[u8]) -> Option<Mapping> {
         (next()?, next()?, next()?, next()?, next()?);
     let (first, end) = addresses.split_once('-')?;
     let path = rest.trim_ascii_start();
+    // The linker goes on by the name that the file had.
+    let path = path.strip_suffix(b" (deleted)").unwrap_or(path);
     if path.first() != Some(&b'/') {
         return None;
     }
@@ -82,7 +86,7 @@ mod tests {
         let mapping = parse(line).unwrap();
         assert_eq!((mapping.first, mapping.end), (0x7f00_0000_1000, 0x7f00_0000_2000));
         assert_eq!((mapping.device.as_str(), mapping.inode), ("fe:01", 1234));
-        assert_eq!(mapping.path, Path::new("/a b/c.so (deleted)"));
+        assert_eq!(mapping.path, Path::new("/a b/c.so"));
         let others: [&[u8]; 4] = [
             b"",
             b"7f00-7f01 rw-p 0 00:00 0",
@@ -100,9 +104,8 @@ mod tests {
         let here = at(&mappings, parse as *const () as usize).unwrap();
         assert_eq!(here.path, std::env::current_exe().unwrap());
         assert_eq!(at(&mappings, 0), None);
-        assert_eq!(namesake(&mappings, &here.path), None);
         let elsewhere = Path::new("/elsewhere").join(here.path.file_name().unwrap());
-        let namesake = namesake(&mappings, &elsewhere).unwrap();
-        assert!(namesake.is_same_file(here));
+        let namesakes = namesakes(&mappings, &elsewhere);
+        assert!(matches!(namesakes[..], [namesake] if namesake.is_same_file(here)));
     }
 }

@@ -49,7 +49,7 @@ impl Policy {
         if self.unsigned < other.unsigned {
             return loosened("trust.unsigned");
         }
-        if self.locked < other.locked {
+        if other.locked && !self.locked {
             return loosened("plugins.locked");
         }
         self.static_audit

@@ -4,11 +4,12 @@
 //! same, for what it lists may depend on files that only it knows.
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     path::{Path, PathBuf},
     sync::Arc,
 };
 
+use semver::Version;
 use toolbay_core::ProviderId;
 
 use crate::{
@@ -23,7 +24,7 @@ use crate::{
     scan_cache::{ScanCache, Stats},
     store::ContentHash,
     trust::Signer,
-    verify::{StoredPlugin, Taken, entry_of},
+    verify::{StoredPlugin, Taken, entry_of, is_intact},
     vetting::{Rulebook, Vetting},
 };
 
@@ -77,11 +78,15 @@ pub(crate) struct Found {
 /// A plugin that is there, before it is known which of several versions is used.
 struct Present {
     source: PathBuf,
-    /// What its source looked like before it was read, for the next scan; none where that shall tell again what is wrong with it.
+    /// What its source looked like before it was read, for the next scan.
     stats: Option<Stats>,
     plugin: StoredPlugin,
     /// How it is registered, where it is, and nothing has changed since.
     registered: Option<Registered>,
+    /// Whether there was something to tell of it, which each scan tells anew.
+    is_remarkable: bool,
+    /// Whether an administrator has installed it.
+    is_installed: bool,
 }
 
 impl Scan<'_> {
@@ -89,7 +94,9 @@ impl Scan<'_> {
     pub(crate) fn find(mut self) -> Found {
         let Discovery { mut candidates, rejections } =
             discover::discover(&self.config.plugin_directories);
-        candidates.extend(self.installed.candidates(&self.vetting.store));
+        let installed: BTreeSet<_> =
+            self.installed.candidates(&self.vetting.store).into_iter().collect();
+        candidates.extend(installed.iter().cloned());
         let cache = ScanCache::new(self.vetting.circumstances(self.rulebook));
         let mut found = Found {
             providers: Vec::new(),
@@ -100,9 +107,11 @@ impl Scan<'_> {
         };
         let mut present = Vec::new();
         for candidate in &candidates {
-            present.extend(self.look_at(candidate.path(), &mut found));
+            let is_installed = installed.contains(candidate);
+            let there = self.look_at(candidate.path(), &mut found);
+            present.extend(there.map(|there| Present { is_installed, ..there }));
         }
-        for plugin in one_of_each(present, &mut found.rejections) {
+        for plugin in self.one_of_each(present, &mut found) {
             let provider = self.provide(plugin, &mut found);
             found.providers.extend(provider);
         }
@@ -117,7 +126,8 @@ impl Scan<'_> {
             self.registered.iter().find(|registered| registered.plugin.entry == entry).cloned()
         };
         let stats = Stats::of(path);
-        if let Some(registered) = self.cache.fresh(path, now).and_then(known) {
+        let fresh = self.cache.fresh(path, &self.vetting.store, now);
+        if let Some(registered) = fresh.and_then(known) {
             return Some(Present::known(path, stats, registered));
         }
         let mut source = match read(path) {
@@ -133,17 +143,27 @@ impl Scan<'_> {
         };
         // The same content, whatever the times say: there is nothing that would be decided otherwise.
         let content = source.entry(self.vetting);
-        if let Some(registered) = content.filter(|entry| self.cache.knows(*entry)).and_then(known) {
+        let registered = content.filter(|entry| self.cache.knows(*entry)).and_then(known);
+        if let Some(registered) =
+            registered.filter(|registered| source.is_stored(self.vetting, &registered.plugin))
+        {
             return Some(Present::known(path, stats, registered));
         }
         match source.take(self.rulebook, self.vetting) {
             Ok(Taken { plugin, left_out, warnings }) => {
                 let of_source = |reason: Reason| reason.of(path, Some(plugin.id.as_str()));
-                let stats = stats.filter(|_| left_out.is_empty() && warnings.is_empty());
+                let is_remarkable = !left_out.is_empty() || !warnings.is_empty();
                 found.rejections.extend(left_out.into_iter().map(of_source));
                 found.warnings.extend(warnings.into_iter().map(of_source));
                 let source = path.to_owned();
-                Some(Present { source, stats, plugin, registered: None })
+                Some(Present {
+                    source,
+                    stats,
+                    plugin,
+                    registered: None,
+                    is_remarkable,
+                    is_installed: false,
+                })
             }
             Err(reasons) => {
                 let id = source.id();
@@ -154,44 +174,81 @@ impl Scan<'_> {
         }
     }
 
+    /// One plugin of each provider: of several, the highest version, and of several of one version the one with the lowest hash, so
+    /// that names of files change nothing. A second copy of the same content is no conflict. One that may not take the place of what is
+    /// registered keeps no other from it; where there is no other, what is registered stays.
+    fn one_of_each(&self, mut present: Vec<Present>, found: &mut Found) -> Vec<Present> {
+        present.sort_by(|one, other| {
+            let by_content = one.plugin.entry.cmp(&other.plugin.entry);
+            let by_content = by_content.then_with(|| one.source.cmp(&other.source));
+            other.plugin.version.cmp(&one.plugin.version).then(by_content)
+        });
+        let mut kept: BTreeMap<ProviderId, Present> = BTreeMap::new();
+        let mut displaced: BTreeMap<ProviderId, Registered> = BTreeMap::new();
+        for present in present {
+            let id = &present.plugin.id;
+            let of_source = |reason: Reason| reason.of(&present.source, Some(id.as_str()));
+            if let Some(winner) = kept.get(id) {
+                if winner.plugin.entry != present.plugin.entry {
+                    let source = winner.source.display().to_string();
+                    let reason = duplicate(id, &winner.plugin.version, &source);
+                    found.rejections.push(of_source(reason));
+                }
+                continue;
+            }
+            // What is installed was weighed when it was, also where the process was killed before it was registered.
+            let is_weighed = self.options.replace || present.is_installed;
+            let before = self.registered.iter().find(|before| before.plugin.id == *id);
+            if let Some(before) = before.filter(|_| !is_weighed)
+                && let Some(reason) = displacement(before, &present.plugin)
+            {
+                found.rejections.push(of_source(reason));
+                displaced.insert(id.clone(), before.clone());
+                continue;
+            }
+            kept.insert(id.clone(), present);
+        }
+        displaced.retain(|id, _| !kept.contains_key(id));
+        let displaced = displaced.into_values().map(|before| Arc::new(self.new_provider(before)));
+        found.providers.extend(displaced);
+        kept.into_values().collect()
+    }
+
+    fn new_provider(&self, registered: Registered) -> PluginProvider {
+        let configuration = self.config.providers.get(&registered.plugin.id).cloned();
+        PluginProvider::new(registered, Arc::clone(self.vetting), configuration)
+    }
+
     /// The provider of a plugin, which is run where it is not known what it lists.
     fn provide(&self, present: Present, found: &mut Found) -> Option<Arc<PluginProvider>> {
-        let Present { source, stats, plugin, registered } = present;
+        let Present { source, stats, plugin, registered, is_remarkable, .. } = present;
         let id = plugin.id.clone();
         let of_source = |reason: Reason| reason.of(&source, Some(id.as_str()));
-        let before = self.registered.iter().find(|before| before.plugin.id == id);
         if plugin.signer == Signer::Nobody {
             found.warnings.push(of_source(unsigned()));
         }
         let configuration = self.config.providers.get(&id).cloned();
-        let new = |registered: Registered| {
-            PluginProvider::new(registered, Arc::clone(self.vetting), configuration.clone())
-        };
-        if let Some(before) = before.filter(|_| !self.options.replace)
-            && let Some(reason) = displacement(before, &plugin)
-        {
-            found.rejections.push(of_source(reason));
-            return Some(Arc::new(new(before.clone())));
-        }
         let remember = |found: &mut Found| {
-            if let (Some(stats), None) = (stats, &configuration) {
-                found.cache.record(&source, stats, plugin.entry, self.vetting.now());
+            let stored = Stats::of(&self.vetting.store.entry(plugin.entry));
+            if let (Some(stats), Some(stored), None) = (stats, stored, &configuration) {
+                let entry = (plugin.entry, stored);
+                found.cache.record(&source, stats, entry, self.vetting.now());
             }
         };
         // Of one with a configuration nothing was remembered, so that none is known here that was listed with another.
         if let (Some(registered), None) = (registered, &configuration) {
             remember(found);
-            return Some(Arc::new(new(registered)));
+            return Some(Arc::new(self.new_provider(registered)));
         }
         match load(self.vetting, self.rulebook, &plugin, configuration.as_deref()) {
             Ok(Loaded { instance, tools, left_out }) => {
-                if left_out.is_empty() {
+                if !is_remarkable && left_out.is_empty() {
                     remember(found);
                 }
                 found.rejections.extend(left_out.into_iter().map(of_source));
                 let tools = tools.into_iter().map(Arc::new).collect();
                 let registered = Registered { plugin: plugin.clone(), tools };
-                Some(Arc::new(new(registered).running(instance)))
+                Some(Arc::new(self.new_provider(registered).running(instance)))
             }
             Err(reason) => {
                 found.rejections.push(of_source(reason));
@@ -204,7 +261,8 @@ impl Scan<'_> {
 impl Present {
     fn known(path: &Path, stats: Option<Stats>, registered: Registered) -> Self {
         let plugin = registered.plugin.clone();
-        Self { source: path.to_owned(), stats, plugin, registered: Some(registered) }
+        let (source, registered) = (path.to_owned(), Some(registered));
+        Self { source, stats, plugin, registered, is_remarkable: false, is_installed: false }
     }
 }
 
@@ -234,6 +292,20 @@ impl Source {
             Self::Library(library) => vetting.store.hash_of(library.file()).ok(),
             Self::Bundle(bundle) => Some(entry_of(bundle)),
             Self::Other(_) => None,
+        }
+    }
+
+    /// Whether the store has it, byte for byte, as the plugin that is registered.
+    fn is_stored(&self, vetting: &Vetting, plugin: &StoredPlugin) -> bool {
+        match self {
+            Self::Library(_) => {
+                let store = &vetting.store;
+                let copy = inspect::open(&plugin.path(vetting));
+                store.check_entry(plugin.entry).is_ok()
+                    && copy.is_ok_and(|(copy, _)| store.check_hash(&copy, plugin.entry).is_ok())
+            }
+            Self::Bundle(bundle) => is_intact(vetting, bundle),
+            Self::Other(_) => false,
         }
     }
 
@@ -271,33 +343,16 @@ pub(crate) fn not_a_plugin(what: &str) -> Reason {
     )
 }
 
-/// One plugin of each provider: of several, the highest version, and of several of one version the one with the lowest hash, so
-/// that names of files change nothing. A second copy of the same content is no conflict.
-fn one_of_each(mut present: Vec<Present>, rejections: &mut Vec<Rejection>) -> Vec<Present> {
-    present.sort_by(|one, other| {
-        let by_content = one.plugin.entry.cmp(&other.plugin.entry);
-        let by_content = by_content.then_with(|| one.source.cmp(&other.source));
-        other.plugin.version.cmp(&one.plugin.version).then(by_content)
-    });
-    let mut kept: BTreeMap<ProviderId, Present> = BTreeMap::new();
-    for plugin in present {
-        let Some(winner) = kept.get(&plugin.plugin.id) else {
-            kept.insert(plugin.plugin.id.clone(), plugin);
-            continue;
-        };
-        if winner.plugin.entry != plugin.plugin.entry {
-            let reason = Reason::plugin(
-                Stage::Verify,
-                "duplicate_provider",
-                format!("one plugin of provider {}", plugin.plugin.id),
-                format!("version {} of it in {}", winner.plugin.version, winner.source.display()),
-                "remove one of them; the highest version is used, and of equal versions the one with the lowest SHA-256",
-            );
-            let id = Some(plugin.plugin.id.as_str());
-            rejections.push(reason.by_environment().of(&plugin.source, id));
-        }
-    }
-    kept.into_values().collect()
+/// Why a plugin makes room for another one of its provider.
+pub(crate) fn duplicate(id: &ProviderId, version: &Version, source: &str) -> Reason {
+    Reason::plugin(
+        Stage::Verify,
+        "duplicate_provider",
+        format!("one plugin of provider {id}"),
+        format!("version {version} of it in {source}"),
+        "remove one of them; the highest version is used, and of equal versions the one with the lowest SHA-256",
+    )
+    .by_environment()
 }
 
 /// What is told of every plugin that nobody has signed, each time.

@@ -14,7 +14,11 @@ use std::{
 use serde::{Deserialize, Serialize};
 use toolbay_abi::{note::TARGET, shape};
 
-use crate::{home_file::Document, inspect::FileIdentity, store::ContentHash};
+use crate::{
+    home_file::Document,
+    inspect::FileIdentity,
+    store::{ContentHash, Store},
+};
 
 /// How long after its last change a file must have been recorded: within that time, a further change could leave the same times behind, as
 /// git knows it of its index.
@@ -36,16 +40,19 @@ pub(crate) struct Circumstances {
     policy: String,
     /// The keys that are trusted, and those that are not any more.
     trust: String,
+    /// What alone may run, where the policy wants that.
+    lock: String,
 }
 
 impl Circumstances {
-    pub(crate) fn now(policy: &str, trust: &[u8]) -> Self {
+    pub(crate) fn now(policy: &str, trust: &[u8], lock: &str) -> Self {
         Self {
             abi: format!("{:016x}", shape::DIGEST),
             target: TARGET.to_owned(),
             host: host_build(),
             policy: ContentHash::of(policy.as_bytes()).to_string(),
             trust: ContentHash::of(trust).to_string(),
+            lock: ContentHash::of(lock.as_bytes()).to_string(),
         }
     }
 }
@@ -67,7 +74,7 @@ pub(crate) struct ScanCache {
 
 impl Document for ScanCache {
     const NAME: &'static str = "scan-cache";
-    const FORMAT: u32 = 1;
+    const FORMAT: u32 = 2;
     const FOUND_ANEW: bool = true;
 }
 
@@ -78,6 +85,8 @@ struct Seen {
     entry: String,
     /// It and, of a folder, everything in it.
     stats: Stats,
+    /// The same of the entry, which a further scan would replace where it is not what it was.
+    stored: Stats,
     /// When it was recorded, in nanoseconds since the epoch.
     recorded_ns: i128,
 }
@@ -110,10 +119,10 @@ impl Stats {
             if metadata.is_dir() {
                 for entry in fs::read_dir(&path).ok()? {
                     waiting.push(entry.ok()?.path());
+                    if stats.len() + waiting.len() > MAX_FILES {
+                        return None;
+                    }
                 }
-            }
-            if stats.len() + waiting.len() > MAX_FILES {
-                return None;
             }
         }
         Some(Self(stats))
@@ -142,14 +151,15 @@ impl ScanCache {
         if self.circumstances == *circumstances { self } else { Self::new(circumstances.clone()) }
     }
 
-    /// The entry of the store that the library or bundle at a path is, where it need not be read to know that.
-    pub(crate) fn fresh(&self, path: &Path, now: Duration) -> Option<ContentHash> {
+    /// The entry of the store that the library or bundle at a path is, where neither need be read to know that.
+    pub(crate) fn fresh(&self, path: &Path, store: &Store, now: Duration) -> Option<ContentHash> {
         let seen = self.files.get(&encoded(path))?;
+        let entry = seen.entry.parse().ok()?;
         let now_ns = i128::try_from(now.as_nanos()).ok()?;
-        if !seen.stats.tell(seen.recorded_ns, now_ns) || Stats::of(path)? != seen.stats {
-            return None;
-        }
-        seen.entry.parse().ok()
+        let same = |path: &Path, stats: &Stats| {
+            stats.tell(seen.recorded_ns, now_ns) && Stats::of(path).is_some_and(|now| now == *stats)
+        };
+        (same(path, &seen.stats) && same(&store.entry(entry), &seen.stored)).then_some(entry)
     }
 
     /// Whether an entry of the store was taken under these circumstances.
@@ -159,9 +169,16 @@ impl ScanCache {
     }
 
     /// Records what a library or bundle looked like before it was read, and which entry of the store came of it.
-    pub(crate) fn record(&mut self, path: &Path, stats: Stats, entry: ContentHash, now: Duration) {
+    pub(crate) fn record(
+        &mut self,
+        path: &Path,
+        stats: Stats,
+        (entry, stored): (ContentHash, Stats),
+        now: Duration,
+    ) {
         let recorded_ns = i128::try_from(now.as_nanos()).unwrap_or_default();
-        self.files.insert(encoded(path), Seen { entry: entry.to_string(), stats, recorded_ns });
+        let seen = Seen { entry: entry.to_string(), stats, stored, recorded_ns };
+        self.files.insert(encoded(path), seen);
     }
 }
 
@@ -221,13 +238,33 @@ mod tests {
     }
 
     fn circumstances() -> Circumstances {
-        Circumstances::now("policy", b"trust")
+        Circumstances::now("policy", b"trust", "lock")
     }
 
-    fn recorded(path: &Path, at: Duration) -> ScanCache {
-        let mut cache = ScanCache::new(circumstances());
-        cache.record(path, Stats::of(path).unwrap(), ContentHash::of(b"a"), at);
-        cache
+    /// A store with an entry, beside what was scanned.
+    struct Scanned {
+        _folder: tempfile::TempDir,
+        store: Store,
+        stored: PathBuf,
+    }
+
+    impl Scanned {
+        fn new() -> Self {
+            let folder = tempfile::tempdir().unwrap();
+            let store = Store::new(folder.path().to_owned());
+            let stored = store.entry(ContentHash::of(b"a")).join("a.so");
+            fs::create_dir(stored.parent().unwrap()).unwrap();
+            fs::write(&stored, "one").unwrap();
+            Self { _folder: folder, store, stored }
+        }
+
+        fn recorded(&self, path: &Path, at: Duration) -> ScanCache {
+            let mut cache = ScanCache::new(circumstances());
+            let entry = ContentHash::of(b"a");
+            let stored = Stats::of(&self.store.entry(entry)).unwrap();
+            cache.record(path, Stats::of(path).unwrap(), (entry, stored), at);
+            cache
+        }
     }
 
     fn modify(path: &Path, modified: SystemTime) {
@@ -244,17 +281,18 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let bundle = folder.path().join("bundle");
         let (file, other) = (bundle.join("a"), bundle.join("b"));
+        let scanned = Scanned::new();
         let fresh_after = |change: &dyn Fn()| {
             let _ = fs::remove_dir_all(&bundle);
             fs::create_dir(&bundle).unwrap();
             fs::write(&file, "one").unwrap();
-            let cache = recorded(&bundle, later());
+            let cache = scanned.recorded(&bundle, later());
             change();
-            cache.fresh(&bundle, later() + Duration::from_secs(1))
+            cache.fresh(&bundle, &scanned.store, later() + Duration::from_secs(1))
         };
         let time = || fs::metadata(&file).unwrap().modified().unwrap();
         assert_eq!(fresh_after(&|| ()), Some(ContentHash::of(b"a")));
-        let changes: [(&str, &dyn Fn()); 5] = [
+        let changes: [(&str, &dyn Fn()); 6] = [
             // F60: the time is put back, and the size is the same.
             ("content", &|| {
                 let before = time();
@@ -262,6 +300,7 @@ mod tests {
                 modify(&file, before);
             }),
             ("size", &|| fs::write(&file, "four").unwrap()),
+            ("the copy in the store", &|| fs::write(&scanned.stored, "two").unwrap()),
             ("time", &|| modify(&file, UNIX_EPOCH + Duration::from_secs(1_000_000_000))),
             ("a further file", &|| fs::write(&other, "").unwrap()),
             ("another file of the name", &|| {
@@ -280,31 +319,36 @@ mod tests {
         let file = folder.path().join("a");
         fs::write(&file, "one").unwrap();
         let now = later();
-        let fresh = |cache: &ScanCache| cache.fresh(&file, now + Duration::from_secs(1)).is_some();
-        assert!(fresh(&recorded(&file, now)));
+        let scanned = Scanned::new();
+        let fresh = |cache: &ScanCache| {
+            cache.fresh(&file, &scanned.store, now + Duration::from_secs(1)).is_some()
+        };
+        assert!(fresh(&scanned.recorded(&file, now)));
         // Within two seconds of the last change.
         let just = SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
-        assert!(!fresh(&recorded(&file, just)), "racily clean");
+        assert!(!fresh(&scanned.recorded(&file, just)), "racily clean");
         // F61 and F62: constant times of archives, and a time of the future.
         for at in [Duration::ZERO, Duration::from_secs(1), now + Duration::from_hours(1)] {
             modify(&file, UNIX_EPOCH + at);
-            assert!(!fresh(&recorded(&file, now)), "{at:?}");
+            assert!(!fresh(&scanned.recorded(&file, now)), "{at:?}");
         }
     }
 
     #[test]
     fn nothing_counts_under_other_circumstances() {
         let folder = tempfile::tempdir().unwrap();
-        let cache = recorded(folder.path(), later());
+        let scanned = Scanned::new();
+        let cache = scanned.recorded(folder.path(), later());
         let fresh = |circumstances: &Circumstances| {
             let cache = cache.clone().under(circumstances);
-            cache.fresh(folder.path(), later() + Duration::from_secs(1)).is_some()
+            cache.fresh(folder.path(), &scanned.store, later() + Duration::from_secs(1)).is_some()
         };
         assert!(fresh(&circumstances()));
         let same = circumstances();
         let others = [
-            Circumstances::now("another policy", b"trust"),
-            Circumstances::now("policy", b"other keys"),
+            Circumstances::now("another policy", b"trust", "lock"),
+            Circumstances::now("policy", b"other keys", "lock"),
+            Circumstances::now("policy", b"trust", "another lock"),
             Circumstances { abi: "0".to_owned(), ..same.clone() },
             Circumstances { target: "other".to_owned(), ..same.clone() },
             Circumstances { host: "other".to_owned(), ..same.clone() },

@@ -6,14 +6,14 @@
 use std::{
     ffi::OsString,
     fmt,
-    fs::{self, File, OpenOptions},
+    fs::{self, File, Metadata, OpenOptions},
     io::{self, Read, Write},
     os::unix::fs::{DirBuilderExt, FileExt, MetadataExt, OpenOptionsExt},
     path::{Path, PathBuf},
     str::FromStr,
 };
 
-use rustix::fs::StatVfsMountFlags;
+use rustix::{fs::StatVfsMountFlags, process::geteuid};
 use sha2::{Digest, Sha256};
 use tempfile::TempDir;
 
@@ -97,11 +97,16 @@ impl Store {
         private_dir(&self.root).map_err(failed)?;
         self.check_private()?;
         self.check_executable()?;
-        let folder =
-            tempfile::Builder::new().prefix(INCOMING).tempdir_in(&self.root).map_err(failed)?;
-        let lock = File::open(folder.path()).map_err(failed)?;
-        lock.lock().map_err(failed)?;
-        Ok(Incoming { folder, _lock: lock })
+        loop {
+            let folder =
+                tempfile::Builder::new().prefix(INCOMING).tempdir_in(&self.root).map_err(failed)?;
+            // Whoever collects the store may take it for one that was left behind until it is locked: then there is another.
+            let Ok(lock) = File::open(folder.path()) else { continue };
+            lock.lock().map_err(failed)?;
+            if folder.path().exists() {
+                return Ok(Incoming { folder, _lock: lock });
+            }
+        }
     }
 
     /// Copies a single library into the store, unless its content is there already. Returns where it is, and its hash, which is that of
@@ -113,7 +118,7 @@ impl Store {
             inspect::open(path).is_ok_and(|(file, _)| self.check_hash(&file, hash).is_ok())
         };
         let path = self.entry(hash).join(name);
-        if self.check_private().is_ok() && intact(&path, hash) {
+        if self.check_private().is_ok() && self.check_entry(hash).is_ok() && intact(&path, hash) {
             return Ok((path, hash));
         }
         let incoming = self.begin()?;
@@ -140,16 +145,23 @@ impl Store {
 
     /// Checks that nobody but the host's own user can write to the store: what is verified there must stay what it is.
     pub(crate) fn check_private(&self) -> Result<(), Reason> {
-        let mode = fs::metadata(&self.root).map_err(|error| self.failed(&error))?.mode();
-        if mode & 0o022 == 0 {
-            return Ok(());
+        let metadata = fs::metadata(&self.root).map_err(|error| self.failed(&error))?;
+        check_private(&self.root, &metadata)
+    }
+
+    /// Checks that an entry is a folder of the store's own, and as private as the store.
+    pub(crate) fn check_entry(&self, content: ContentHash) -> Result<(), Reason> {
+        let entry = self.entry(content);
+        let metadata = fs::symlink_metadata(&entry).map_err(|error| self.failed(&error))?;
+        if metadata.is_dir() {
+            return check_private(&entry, &metadata);
         }
         Err(Reason::plugin(
             Stage::Store,
-            "store_not_private",
-            format!("a folder that only the host's user can write to, {}", self.root.display()),
-            format!("one of mode {:o}", mode & 0o7777),
-            "take the right to write from group and others",
+            "changed_in_store",
+            format!("a folder, {}", entry.display()),
+            if metadata.is_symlink() { "a symbolic link" } else { "another kind of file" },
+            "refresh or install the plugin again; find out who wrote to the store",
         )
         .by_environment())
     }
@@ -189,7 +201,7 @@ impl Store {
 
     /// The hash of a file's content.
     pub(crate) fn hash_of(&self, file: &File) -> Result<ContentHash, Reason> {
-        copy_and_hash(file, &mut io::sink()).map_err(|error| self.failed(&error))
+        hash_of(file).map_err(|error| self.failed(&error))
     }
 
     /// The folder of the entry of this content, whether it is there or not.
@@ -207,7 +219,8 @@ impl Store {
 
     /// Removes an entry, and returns how many bytes that freed. It is gone at once, also where the process is killed on the way.
     pub(crate) fn remove(&self, content: ContentHash) -> io::Result<u64> {
-        let aside = self.root.join(format!("{REMOVED}{content}"));
+        // Under a name of its own: the same content may have been removed before, by a process that was killed on the way.
+        let aside = self.root.join(format!("{REMOVED}{content}-{:016x}", getrandom::u64()?));
         fs::rename(self.entry(content), &aside)?;
         remove_tree(&aside)
     }
@@ -265,8 +278,8 @@ impl Incoming {
         let failed = |error: io::Error| store.failed(&error);
         let entry = store.entry(content);
         sync_dir(self.path()).map_err(failed)?;
-        if entry.exists() {
-            if intact(&entry) {
+        if fs::symlink_metadata(&entry).is_ok() {
+            if store.check_entry(content).is_ok() && intact(&entry) {
                 return Ok(entry);
             }
             log::warn!("the copy in {} is not what it was: it is replaced", entry.display());
@@ -282,21 +295,39 @@ impl Incoming {
     }
 }
 
-/// Removes a folder with all that is in it, and returns how many bytes its files had.
-fn remove_tree(folder: &Path) -> io::Result<u64> {
-    let mut bytes = 0;
-    for entry in fs::read_dir(folder)? {
-        let entry = entry?;
-        let metadata = fs::symlink_metadata(entry.path())?;
-        if metadata.is_dir() {
-            bytes += remove_tree(&entry.path())?;
-        } else {
-            bytes += metadata.len();
-            fs::remove_file(entry.path())?;
-        }
+/// Removes what is at a path, a folder with all that is in it, and returns how many bytes its files had. A link goes itself, and what it
+/// leads to stays.
+fn remove_tree(path: &Path) -> io::Result<u64> {
+    let metadata = fs::symlink_metadata(path)?;
+    if !metadata.is_dir() {
+        fs::remove_file(path)?;
+        return Ok(metadata.len());
     }
-    fs::remove_dir(folder)?;
+    let mut bytes = 0;
+    for entry in fs::read_dir(path)? {
+        bytes += remove_tree(&entry?.path())?;
+    }
+    fs::remove_dir(path)?;
     Ok(bytes)
+}
+
+fn check_private(folder: &Path, metadata: &Metadata) -> Result<(), Reason> {
+    let (mode, owner) = (metadata.mode(), metadata.uid());
+    let found = if mode & 0o022 != 0 {
+        format!("one of mode {:o}", mode & 0o7777)
+    } else if owner != 0 && owner != geteuid().as_raw() {
+        format!("one of user {owner}")
+    } else {
+        return Ok(());
+    };
+    Err(Reason::plugin(
+        Stage::Store,
+        "store_not_private",
+        format!("a folder that only the host's user can write to, {}", folder.display()),
+        found,
+        "take the right to write from group and others, and give the folder to the host's user",
+    )
+    .by_environment())
 }
 
 /// Makes a folder that only the host's user can enter; one that is there stays as it is.
@@ -307,6 +338,11 @@ pub(crate) fn private_dir(path: &Path) -> io::Result<()> {
 /// Makes a rename in a folder durable.
 pub(crate) fn sync_dir(path: &Path) -> io::Result<()> {
     File::open(path)?.sync_all()
+}
+
+/// The hash of a file's content.
+pub(crate) fn hash_of(file: &File) -> io::Result<ContentHash> {
+    copy_and_hash(file, &mut io::sink())
 }
 
 /// Reads by position, so that it does not matter who has read from the file before.

@@ -19,7 +19,7 @@ pub use declared::{DeclaredTool, declared_tools};
 use findings::identity;
 pub use findings::{Problem, findings};
 pub(crate) use {
-    bundled::{entry_of, target_of},
+    bundled::{entry_of, is_intact, target_of},
     drift::check_definition,
 };
 
@@ -132,6 +132,8 @@ impl Rulebook {
         let (id, version) = identity(source.note()).map_err(one)?;
         // People meet this name in debuggers and in /proc/self/maps.
         let library = format!("{id}-{version}.so");
+        // Before it is there: what somebody uses is not removed.
+        vetting.hold(vetting.store.hash_of(source.file()).map_err(one)?).map_err(one)?;
         let (path, hash) = vetting.store.copy(source.file(), &library).map_err(one)?;
         let copy = match inspect::inspect(&Candidate::at(&path)) {
             Ok(Inspection::Plugin(copy))
@@ -161,6 +163,7 @@ impl Rulebook {
         plugin: &StoredPlugin,
     ) -> Result<Loadable, Reason> {
         vetting.store.check_private()?;
+        vetting.store.check_entry(plugin.entry)?;
         self.check_lock(plugin)?;
         let (loadable, found) = match plugin.bundled {
             true => self.stored_bundle(vetting, plugin)?,

@@ -97,7 +97,11 @@ impl Vetting {
     pub(crate) fn circumstances(&self, rulebook: &Rulebook) -> Circumstances {
         let trust = std::fs::read(self.trust.path()).unwrap_or_default();
         // Which member of the policy it is does not matter, so that the form that is made for debugging will do.
-        Circumstances::now(&format!("{:?}", rulebook.policy), &trust)
+        Circumstances::now(
+            &format!("{:?}", rulebook.policy),
+            &trust,
+            &format!("{:?}", rulebook.lock),
+        )
     }
 
     /// Keeps in mind how running the code of a content ended, for the next time.

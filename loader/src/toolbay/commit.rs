@@ -50,12 +50,13 @@ impl Toolbay {
         // By id, so that the order of files changes nothing.
         providers
             .sort_by(|one, other| one.registered().plugin.id.cmp(&other.registered().plugin.id));
+        let registered = providers.iter().map(|provider| provider.registered().clone()).collect();
+        let trust = self.vetting.trust.identity();
+        self.retain_trusted(&mut providers);
         let (plan, collisions) = self.plan(&providers)?;
         // Before the registry: a pin without its tool does nothing, but a tool without its pin could change unseen.
         let Pinned { registry, contents, identity: access, changed } =
             self.pin(plan, &providers)?;
-        let registered = providers.iter().map(|provider| provider.registered().clone()).collect();
-        let trust = self.vetting.trust.identity();
         let Written { generation, identity } = writing.replace(registered)?;
         let registry = registry.with_access(&contents.access).of_generation(generation);
         let status = statuses(&providers);
@@ -74,6 +75,16 @@ impl Toolbay {
         }
         let old = Box::new((old, there, found));
         Ok(Committed { generation, providers: status, collisions, changed, old })
+    }
+
+    /// Leaves out whoever nobody stands for any more: what they offer is verified before it is opened, and they may be running.
+    pub(super) fn retain_trusted(&self, providers: &mut Vec<Arc<PluginProvider>>) {
+        let rulebook = self.vetting.rulebook();
+        providers.retain(|provider| {
+            let plugin = &provider.registered().plugin;
+            let still = rulebook.trust().still(&plugin.signer);
+            still.inspect_err(|reason| log::warn!("provider {}: {reason}", plugin.id)).is_ok()
+        });
     }
 
     /// A provider that runs once it is called.

@@ -17,7 +17,7 @@ use crate::{
     installed_file::InstalledBundle,
     load::{Loaded, load},
     provider::Registered,
-    refresh::{self, RefreshOptions, displacement},
+    refresh::{self, RefreshOptions, displacement, duplicate},
     rejection::{Reason, Rejection, Stage},
     scan_cache::{Stats, encoded},
     trust::Signer,
@@ -114,8 +114,16 @@ struct Ready {
     source: PathBuf,
     plugin: StoredPlugin,
     loaded: Loaded,
-    /// Whether there is nothing about it that the next refresh should tell again.
-    clean: bool,
+    /// Whether there was something to tell of it, which each refresh tells anew.
+    is_remarkable: bool,
+}
+
+impl Ready {
+    /// Whether it is the one of two of a provider that is used, as in a refresh.
+    fn precedes(&self, other: &Self) -> bool {
+        let by_version = self.plugin.version.cmp(&other.plugin.version).reverse();
+        by_version.then(self.plugin.entry.cmp(&other.plugin.entry)).is_le()
+    }
 }
 
 impl Toolbay {
@@ -137,21 +145,31 @@ impl Toolbay {
         let rulebook = self.vetting.rulebook();
         let (mut rejections, mut warnings) = (Vec::new(), Vec::new());
         let mut ready: BTreeMap<ProviderId, Ready> = BTreeMap::new();
+        // What the file has, and not this process alone.
+        let registered = self.file.read().contents.providers;
         for source in sources {
             let source = std::path::absolute(source).unwrap_or_else(|_| source.clone());
-            match self.prepare(&source, &rulebook, options, &mut warnings) {
+            match self.prepare(&source, &rulebook, (&registered, options), &mut warnings) {
                 Ok(one) => {
                     let id = one.plugin.id.clone();
-                    rejections.extend(
-                        one.loaded
-                            .left_out
-                            .iter()
-                            .map(|reason| reason.clone().of(&source, Some(id.as_str()))),
-                    );
+                    let (one, other) = match ready.remove(&id) {
+                        None => (one, None),
+                        Some(other) if other.precedes(&one) => (other, Some(one)),
+                        Some(other) => (one, Some(other)),
+                    };
+                    if let Some(other) = other.filter(|it| it.plugin.entry != one.plugin.entry) {
+                        let winner = one.source.display().to_string();
+                        let reason = duplicate(&id, &one.plugin.version, &winner);
+                        rejections.push(reason.of(&other.source, Some(id.as_str())));
+                    }
                     ready.insert(id, one);
                 }
                 Err(refused) => rejections.extend(refused),
             }
+        }
+        for Ready { source, plugin, loaded, .. } in ready.values() {
+            let of_source = |reason: &Reason| reason.clone().of(source, Some(plugin.id.as_str()));
+            rejections.extend(loaded.left_out.iter().map(of_source));
         }
         rejections.sort();
         for one in ready.values() {
@@ -165,8 +183,8 @@ impl Toolbay {
             }
             Ok::<_, HomeFileError>(())
         })?;
-        let clean = ready.values().filter(|one| one.clean);
-        self.remember_seen(clean.map(|one| &one.plugin), &rulebook);
+        let plain = ready.values().filter(|one| !one.is_remarkable).map(|one| &one.plugin);
+        self.remember_seen(plain, &rulebook);
         let ids: Vec<ProviderId> = ready.keys().cloned().collect();
         let found: Vec<Arc<_>> = ready
             .into_values()
@@ -239,7 +257,7 @@ impl Toolbay {
         &self,
         source: &Path,
         rulebook: &Rulebook,
-        options: RefreshOptions,
+        (registered, options): (&[Registered], RefreshOptions),
         warnings: &mut Vec<Rejection>,
     ) -> Result<Ready, Vec<Rejection>> {
         let one = |reason: Reason, id: Option<&str>| vec![reason.of(source, id)];
@@ -253,26 +271,23 @@ impl Toolbay {
         let Taken { plugin, left_out, warnings: found } = read
             .take(rulebook, &self.vetting)
             .map_err(|reasons| reasons.into_iter().map(of_source).collect::<Vec<_>>())?;
-        if let Some(before) = self.registered(&plugin.id).filter(|_| !options.replace)
-            && let Some(reason) = displacement(&before, &plugin)
+        let before = registered.iter().find(|before| before.plugin.id == plugin.id);
+        if let Some(before) = before.filter(|_| !options.replace)
+            && let Some(reason) = displacement(before, &plugin)
         {
             return Err(one(reason, id.as_deref()));
         }
         let configuration = self.config.providers.get(&plugin.id);
         let mut loaded = load(&self.vetting, rulebook, &plugin, configuration.map(|raw| &**raw))
             .map_err(|reason| one(reason, id.as_deref()))?;
+        let is_remarkable =
+            !loaded.left_out.is_empty() || !left_out.is_empty() || !found.is_empty();
         loaded.left_out.splice(0..0, left_out);
-        let clean = loaded.left_out.is_empty() && found.is_empty();
         warnings.extend(found.into_iter().map(of_source));
         if plugin.signer == Signer::Nobody {
             warnings.push(of_source(refresh::unsigned()));
         }
-        Ok(Ready { source: source.to_owned(), plugin, loaded, clean })
-    }
-
-    /// What is registered of a provider, in the file and not in this process alone.
-    fn registered(&self, id: &ProviderId) -> Option<Registered> {
-        self.file.read().contents.providers.into_iter().find(|there| there.plugin.id == *id)
+        Ok(Ready { source: source.to_owned(), plugin, loaded, is_remarkable })
     }
 
     /// Takes a provider out of what is registered.
@@ -310,9 +325,12 @@ impl Toolbay {
             *cache = std::mem::take(cache).under(&circumstances);
             for plugin in plugins.filter(|plugin| !self.config.providers.contains_key(&plugin.id)) {
                 let entry = self.vetting.store.entry(plugin.entry);
-                let path = if plugin.bundled { entry } else { entry.join(&plugin.library) };
-                if let Some(stats) = Stats::of(&path) {
-                    cache.record(&path, stats, plugin.entry, now);
+                let path = match plugin.bundled {
+                    true => entry.clone(),
+                    false => entry.join(&plugin.library),
+                };
+                if let (Some(stats), Some(stored)) = (Stats::of(&path), Stats::of(&entry)) {
+                    cache.record(&path, stats, (plugin.entry, stored), now);
                 }
             }
             Ok::<_, HomeFileError>(())

@@ -97,16 +97,11 @@ impl Toolbay {
     ) -> Result<(Registry, Option<Arc<RegistryFileError>>, Vec<Arc<PluginProvider>>), PlanError>
     {
         let reading = self.file.read();
-        let rulebook = self.vetting.rulebook();
-        // Of whom nobody stands for any more nothing is offered; what is offered is verified all the same before it is opened.
-        let registered = reading.contents.providers.into_iter().filter(|registered| {
-            let plugin = &registered.plugin;
-            let still = rulebook.trust().still(&plugin.signer);
-            still.inspect_err(|reason| log::warn!("provider {}: {reason}", plugin.id)).is_ok()
-        });
-        let providers: Vec<_> = registered
+        let registered = reading.contents.providers.into_iter();
+        let mut providers: Vec<_> = registered
             .map(|registered| same_or(Arc::new(self.provider(registered)), there))
             .collect();
+        self.retain_trusted(&mut providers);
         let (plan, collisions) = self.plan(&providers)?;
         for collision in collisions {
             log::debug!("{collision}");

@@ -76,15 +76,15 @@ impl Rulebook {
         let signer = self.trust().signer(bundle).map_err(one)?;
         let entry = entry_of(bundle);
         let there = vetting.store.entry(entry);
-        if vetting.store.check_private().is_ok() && is_intact(&there, bundle) {
+        // Before it is there, or looked at: what somebody uses is not removed.
+        vetting.hold(entry).map_err(one)?;
+        if vetting.store.check_private().is_ok() && is_intact(vetting, bundle) {
             return self.judge(vetting, &there, &manifest, signer, entry);
         }
         let incoming = vetting.store.begin().map_err(one)?;
         bundle.unpack(incoming.path(), |_| true).map_err(one)?;
         let taken = self.judge(vetting, incoming.path(), &manifest, signer, entry)?;
-        // Before it is there: what somebody uses is not removed.
-        vetting.hold(entry).map_err(one)?;
-        incoming.keep(&vetting.store, entry, |there| is_intact(there, bundle)).map_err(one)?;
+        incoming.keep(&vetting.store, entry, |_| is_intact(vetting, bundle)).map_err(one)?;
         Ok(taken)
     }
 
@@ -159,11 +159,15 @@ impl Rulebook {
     }
 }
 
-/// Whether a folder holds this very bundle, byte for byte.
-fn is_intact(folder: &Path, bundle: &Bundle) -> bool {
-    let Ok(mut there) = Bundle::open(folder) else { return false };
+/// Whether the store holds this very bundle, byte for byte.
+pub(crate) fn is_intact(vetting: &Vetting, bundle: &Bundle) -> bool {
+    let entry = entry_of(bundle);
+    if vetting.store.check_entry(entry).is_err() {
+        return false;
+    }
+    let Ok(mut there) = Bundle::open(&vetting.store.entry(entry)) else { return false };
     let listed: Vec<_> = there.manifest().parts().listed().map(|file| file.path.clone()).collect();
-    entry_of(&there) == entry_of(bundle)
+    entry_of(&there) == entry
         && listed.iter().all(|path| there.copy_file(path, &mut io::sink()).is_ok())
 }
 
