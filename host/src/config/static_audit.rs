@@ -99,16 +99,18 @@ impl std::str::FromStr for Denied {
 impl StaticAuditSection {
     /// The policy that it describes; what it does not say is the default.
     pub(super) fn policy(self) -> StaticAuditPolicy {
-        let mut policy = StaticAuditPolicy::default();
-        policy.levels = self.levels().collect();
-        policy.allowed_libraries = self.allowed_libraries;
+        let default = StaticAuditPolicy::default();
+        let mut policy = StaticAuditPolicy {
+            levels: self.levels().collect(),
+            allowed_libraries: self.allowed_libraries,
+            static_tls_bytes: self.static_tls_bytes.unwrap_or(default.static_tls_bytes),
+            constructors: self.max_constructors.unwrap_or(default.constructors),
+            oldest_rustc: self.oldest_rustc.map(Parsed::into_inner),
+            denied_crates: self.crates.into_iter().map(|denied| denied.into_inner().0).collect(),
+            ..default
+        };
         policy.denied_imports.retain(|name| !self.allowed_imports.contains(name));
         policy.denied_imports.extend(self.more_denied_imports);
-        policy.denied_crates =
-            self.crates.into_iter().map(|denied| denied.into_inner().0).collect();
-        policy.static_tls_bytes = self.static_tls_bytes.unwrap_or(policy.static_tls_bytes);
-        policy.constructors = self.max_constructors.unwrap_or(policy.constructors);
-        policy.oldest_rustc = self.oldest_rustc.map(Parsed::into_inner);
         policy
     }
 }
