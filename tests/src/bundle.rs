@@ -58,6 +58,7 @@ pub struct Draft {
 #[expect(
     clippy::panic,
     clippy::unwrap_used,
+    clippy::panic,
     clippy::missing_panics_doc,
     reason = "a test whose bundle can't be made has failed"
 )]
@@ -120,12 +121,22 @@ impl Draft {
     #[must_use]
     pub fn with_patched_library(mut self, from: &str, to: &str) -> Self {
         assert_eq!(from.len(), to.len());
+        self.change_library(|content| patch(content, from.as_bytes(), to.as_bytes()));
+        self
+    }
+
+    /// The content of the plugin's library.
+    pub fn library(&self) -> &[u8] {
+        &self.files[&self.parts.targets[TARGET].libraries[0].path]
+    }
+
+    /// Changes the plugin's library, and what the manifest says of its content.
+    pub fn change_library(&mut self, change: impl FnOnce(&mut [u8])) {
         let library = self.parts.targets[TARGET].libraries[0].path.clone();
         let content = self.files.get_mut(&library).unwrap();
-        patch(content, from.as_bytes(), to.as_bytes());
+        change(content);
         let listed = listed(&library, content);
         self.parts.targets.get_mut(TARGET).unwrap().libraries[0] = listed;
-        self
     }
 
     /// The same plugin with another version, in the library's note and in the manifest.
@@ -192,20 +203,23 @@ impl Draft {
     }
 }
 
+/// Where bytes are.
+pub fn places(content: &[u8], bytes: &[u8]) -> Vec<usize> {
+    let windows = content.windows(bytes.len()).enumerate();
+    windows.filter(|(_, window)| *window == bytes).map(|(at, _)| at).collect()
+}
+
 /// Replaces bytes wherever they are.
 ///
 /// # Panics
 ///
 /// Where they are nowhere.
 pub fn patch(content: &mut [u8], from: &[u8], to: &[u8]) {
-    let mut at = 0;
-    let mut count = 0;
-    while let Some(found) = content[at..].windows(from.len()).position(|window| window == from) {
-        content[at + found..at + found + to.len()].copy_from_slice(to);
-        at += found + to.len();
-        count += 1;
+    let places = places(content, from);
+    assert_ne!(places, [] as [usize; 0], "{:?} is somewhere", String::from_utf8_lossy(from));
+    for at in places {
+        content[at..at + to.len()].copy_from_slice(to);
     }
-    assert_ne!(count, 0, "{:?} is somewhere", String::from_utf8_lossy(from));
 }
 
 fn listed(path: &BundlePath, content: &[u8]) -> ListedFile {

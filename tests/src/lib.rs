@@ -1,5 +1,6 @@
 //! What the tests share: where the built libraries are, homes to put them into, and tests that run in several processes.
 
+pub mod bay;
 mod build;
 pub mod bundle;
 pub mod child;

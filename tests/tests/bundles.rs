@@ -1,54 +1,15 @@
 //! Bundles from the vendor's hands to a call: signed, installed, verified each time, replaced and removed.
 #![cfg(test)]
 
-use std::path::PathBuf;
-
 use serde_json::json;
-use toolbay_loader::{Actor, Config, InstallReport, RefreshOptions, Stage, Toolbay};
+use toolbay_loader::Stage;
 use toolbay_tests::{
-    bundle::{Draft, Key, VENDOR},
+    bay::{Bay, codes, install, operator},
+    bundle::{Draft, Key},
     call,
 };
 
 const GREETING: &str = "toolbay-plugin-greeting";
-
-/// A home in which only what is signed runs.
-struct Bay {
-    folder: tempfile::TempDir,
-}
-
-impl Bay {
-    fn new() -> Self {
-        Self { folder: tempfile::tempdir().unwrap() }
-    }
-
-    /// One that trusts a key.
-    fn trusting(key: &Key) -> Self {
-        let bay = Self::new();
-        bay.open().trust_key(&key.public(), VENDOR, &operator()).unwrap();
-        bay
-    }
-
-    fn path(&self, name: &str) -> PathBuf {
-        self.folder.path().join(name)
-    }
-
-    fn open(&self) -> Toolbay {
-        Toolbay::open(Config::new(self.path("home"))).unwrap()
-    }
-}
-
-fn operator() -> Actor {
-    Actor::User { name: "operator".parse().unwrap(), admin: true }
-}
-
-fn install(toolbay: &Toolbay, source: PathBuf) -> InstallReport {
-    toolbay.install(&[source], &operator(), RefreshOptions::default()).unwrap()
-}
-
-fn codes(report: &InstallReport) -> Vec<(Stage, &'static str)> {
-    report.rejections.iter().map(|one| (one.reason.stage, one.reason.code)).collect()
-}
 
 #[test]
 fn a_signed_bundle_is_installed_called_and_removed() {
@@ -90,9 +51,9 @@ fn nothing_is_installed_that_nobody_trusted_stands_for() {
     ];
     for (source, code) in cases {
         let report = install(&toolbay, source);
-        assert_eq!(codes(&report), [(Stage::Signature, code)]);
+        assert_eq!(codes(&report.rejections), [(Stage::Signature, code)]);
         assert!(report.installed.is_empty());
     }
     let report = install(&toolbay, draft.zip(&bay.path("signed"), Some(&key)));
-    assert_eq!((codes(&report), report.installed.len()), (vec![], 1));
+    assert_eq!((codes(&report.rejections), report.installed.len()), (vec![], 1));
 }
