@@ -58,7 +58,6 @@ pub struct Draft {
 #[expect(
     clippy::panic,
     clippy::unwrap_used,
-    clippy::panic,
     clippy::missing_panics_doc,
     reason = "a test whose bundle can't be made has failed"
 )]
