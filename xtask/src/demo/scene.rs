@@ -59,6 +59,18 @@ pub(super) const SCENES: &[Scene] = &[
         says: &["Toolbay"],
     },
     Scene {
+        shows: "A bundle without its signature is refused",
+        arguments: &["install", "bundles/unsigned.toolbay"],
+        ends: End::Refusal,
+        says: &["unsigned", "no signature"],
+    },
+    Scene {
+        shows: "So is one of which somebody has changed a byte",
+        arguments: &["install", "bundles/tampered.toolbay"],
+        ends: End::Refusal,
+        says: &["other_hash"],
+    },
+    Scene {
         shows: "Signed bundles are verified, installed and registered",
         arguments: &[
             "install",
@@ -70,18 +82,6 @@ pub(super) const SCENES: &[Scene] = &[
         ],
         ends: End::Success,
         says: &["greeting", "code", "catalogue", "notes", "signed by Toolbay"],
-    },
-    Scene {
-        shows: "The same bundle without its signature is refused",
-        arguments: &["install", "bundles/unsigned.toolbay"],
-        ends: End::Refusal,
-        says: &["unsigned", "no signature"],
-    },
-    Scene {
-        shows: "So is one of which somebody has changed a byte",
-        arguments: &["install", "bundles/tampered.toolbay"],
-        ends: End::Refusal,
-        says: &["other_hash"],
     },
     Scene {
         shows: "Why a plugin is there, step by step",
