@@ -20,6 +20,7 @@ use crate::{
     installed_file::Installed,
     load::{Loaded, load},
     provider::{PluginProvider, Registered},
+    registry_file,
     rejection::{Reason, Rejection, Stage},
     scan_cache::{ScanCache, Stats},
     store::ContentHash,
@@ -123,7 +124,10 @@ impl Scan<'_> {
     fn look_at(&mut self, path: &Path, found: &mut Found) -> Option<Present> {
         let now = self.vetting.now();
         let known = |entry: ContentHash| {
-            self.registered.iter().find(|registered| registered.plugin.entry == entry).cloned()
+            let mut there = self.registered.iter();
+            let registered = there.find(|registered| registered.plugin.entry == entry)?;
+            let digest = registry_file::digest(registered).ok()?;
+            self.cache.knows(entry, digest).then(|| registered.clone())
         };
         let stats = Stats::of(path);
         let fresh = self.cache.fresh(path, &self.vetting.store, now);
@@ -143,7 +147,7 @@ impl Scan<'_> {
         };
         // The same content, whatever the times say: there is nothing that would be decided otherwise.
         let content = source.entry(self.vetting);
-        let registered = content.filter(|entry| self.cache.knows(*entry)).and_then(known);
+        let registered = content.and_then(known);
         if let Some(registered) =
             registered.filter(|registered| source.is_stored(self.vetting, &registered.plugin))
         {
@@ -228,26 +232,29 @@ impl Scan<'_> {
             found.warnings.push(of_source(unsigned()));
         }
         let configuration = self.config.providers.get(&id).cloned();
-        let remember = |found: &mut Found| {
+        let remember = |found: &mut Found, registered: &Registered| {
             let stored = Stats::of(&self.vetting.store.entry(plugin.entry));
-            if let (Some(stats), Some(stored), None) = (stats, stored, &configuration) {
+            let digest = registry_file::digest(registered).ok();
+            if let (Some(stats), Some(stored), Some(digest), None) =
+                (stats, stored, digest, &configuration)
+            {
                 let entry = (plugin.entry, stored);
-                found.cache.record(&source, stats, entry, self.vetting.now());
+                found.cache.record(&source, stats, entry, digest, self.vetting.now());
             }
         };
         // Of one with a configuration nothing was remembered, so that none is known here that was listed with another.
         if let (Some(registered), None) = (registered, &configuration) {
-            remember(found);
+            remember(found, &registered);
             return Some(Arc::new(self.new_provider(registered)));
         }
         match load(self.vetting, self.rulebook, &plugin, configuration.as_deref()) {
             Ok(Loaded { instance, tools, left_out }) => {
-                if !is_remarkable && left_out.is_empty() {
-                    remember(found);
-                }
-                found.rejections.extend(left_out.into_iter().map(of_source));
                 let tools = tools.into_iter().map(Arc::new).collect();
                 let registered = Registered { plugin: plugin.clone(), tools };
+                if !is_remarkable && left_out.is_empty() {
+                    remember(found, &registered);
+                }
+                found.rejections.extend(left_out.into_iter().map(of_source));
                 Some(Arc::new(self.new_provider(registered).running(instance)))
             }
             Err(reason) => {

@@ -17,7 +17,7 @@ use crate::{
     lock_file::Lock,
     provider::Registered,
     sealed_file::{Form, Keep, SealedError, SealedFile},
-    store::private_dir,
+    store::{ContentHash, private_dir},
 };
 
 /// The version of the file's format that this release writes, and the only one that it reads.
@@ -100,6 +100,12 @@ impl RegistryFile {
         let lock = Lock::wait(&lock).map_err(io(lock.clone()))?;
         Ok(Writing { file: self, reading: self.read(), _lock: lock })
     }
+}
+
+/// The digest of how a provider is registered.
+pub(crate) fn digest(registered: &Registered) -> Result<ContentHash, RegistryFileError> {
+    let contents = Contents { generation: 0, providers: vec![registered.clone()] };
+    format::encode(&contents).map(|text| ContentHash::of(text.get().as_bytes()))
 }
 
 /// The file while nobody else can replace it.

@@ -87,6 +87,8 @@ struct Seen {
     stats: Stats,
     /// The same of the entry, which a further scan would replace where it is not what it was.
     stored: Stats,
+    /// The digest of how it was registered: what somebody wrote into the registry since is not known.
+    registered: String,
     /// When it was recorded, in nanoseconds since the epoch.
     recorded_ns: i128,
 }
@@ -162,22 +164,25 @@ impl ScanCache {
         (same(path, &seen.stats) && same(&store.entry(entry), &seen.stored)).then_some(entry)
     }
 
-    /// Whether an entry of the store was taken under these circumstances.
-    pub(crate) fn knows(&self, entry: ContentHash) -> bool {
-        let entry = entry.to_string();
-        self.files.values().any(|seen| seen.entry == entry)
+    /// Whether an entry of the store was taken under these circumstances, and registered in this way.
+    pub(crate) fn knows(&self, entry: ContentHash, registered: ContentHash) -> bool {
+        let known = (entry.to_string(), registered.to_string());
+        let mut seen = self.files.values();
+        seen.any(|seen| (&seen.entry, &seen.registered) == (&known.0, &known.1))
     }
 
-    /// Records what a library or bundle looked like before it was read, and which entry of the store came of it.
+    /// Records what a library or bundle looked like before it was read, which entry of the store came of it, and how that was registered.
     pub(crate) fn record(
         &mut self,
         path: &Path,
         stats: Stats,
         (entry, stored): (ContentHash, Stats),
+        registered: ContentHash,
         now: Duration,
     ) {
         let recorded_ns = i128::try_from(now.as_nanos()).unwrap_or_default();
-        let seen = Seen { entry: entry.to_string(), stats, stored, recorded_ns };
+        let (entry, registered) = (entry.to_string(), registered.to_string());
+        let seen = Seen { entry, stats, stored, registered, recorded_ns };
         self.files.insert(encoded(path), seen);
     }
 }
@@ -262,7 +267,9 @@ mod tests {
             let mut cache = ScanCache::new(circumstances());
             let entry = ContentHash::of(b"a");
             let stored = Stats::of(&self.store.entry(entry)).unwrap();
-            cache.record(path, Stats::of(path).unwrap(), (entry, stored), at);
+            let registered = ContentHash::of(b"registered");
+            cache.record(path, Stats::of(path).unwrap(), (entry, stored), registered, at);
+            assert!(cache.knows(entry, registered) && !cache.knows(entry, ContentHash::of(b"b")));
             cache
         }
     }

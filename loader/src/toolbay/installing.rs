@@ -1,7 +1,7 @@
 //! What administrators install and uninstall.
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     fs, io,
     path::{Path, PathBuf},
     sync::Arc,
@@ -18,8 +18,10 @@ use crate::{
     load::{Loaded, load},
     provider::Registered,
     refresh::{self, RefreshOptions, displacement, duplicate},
+    registry_file::digest,
     rejection::{Reason, Rejection, Stage},
     scan_cache::{Stats, encoded},
+    store::ContentHash,
     trust::Signer,
     verify::{StoredPlugin, Taken},
     vetting::Rulebook,
@@ -183,8 +185,8 @@ impl Toolbay {
             }
             Ok::<_, HomeFileError>(())
         })?;
-        let plain = ready.values().filter(|one| !one.is_remarkable).map(|one| &one.plugin);
-        self.remember_seen(plain, &rulebook);
+        let plain: BTreeSet<ContentHash> =
+            ready.values().filter(|one| !one.is_remarkable).map(|one| one.plugin.entry).collect();
         let ids: Vec<ProviderId> = ready.keys().cloned().collect();
         let found: Vec<Arc<_>> = ready
             .into_values()
@@ -195,6 +197,8 @@ impl Toolbay {
             .collect();
         let new: Vec<Registered> =
             found.iter().map(|provider| provider.registered().clone()).collect();
+        let plain = new.iter().filter(|registered| plain.contains(&registered.plugin.entry));
+        self.remember_seen(plain, &rulebook);
         let committed = self.commit(found, |current| {
             let others = current.iter().filter(|there| !ids.contains(&there.plugin.id));
             Ok(others.cloned().chain(new).collect())
@@ -316,21 +320,26 @@ impl Toolbay {
     /// Spares the next refresh reading and running what was installed just now.
     fn remember_seen<'p>(
         &self,
-        plugins: impl Iterator<Item = &'p StoredPlugin>,
+        registered: impl Iterator<Item = &'p Registered>,
         rulebook: &Rulebook,
     ) {
         let circumstances = self.vetting.circumstances(rulebook);
         let now = self.now();
         let kept = self.cache.update(|cache| {
             *cache = std::mem::take(cache).under(&circumstances);
-            for plugin in plugins.filter(|plugin| !self.config.providers.contains_key(&plugin.id)) {
+            for registered in registered {
+                let plugin = &registered.plugin;
+                if self.config.providers.contains_key(&plugin.id) {
+                    continue;
+                }
                 let entry = self.vetting.store.entry(plugin.entry);
                 let path = match plugin.bundled {
                     true => entry.clone(),
                     false => entry.join(&plugin.library),
                 };
-                if let (Some(stats), Some(stored)) = (Stats::of(&path), Stats::of(&entry)) {
-                    cache.record(&path, stats, (plugin.entry, stored), now);
+                let stats = Stats::of(&path).zip(Stats::of(&entry));
+                if let (Some((stats, stored)), Ok(digest)) = (stats, digest(registered)) {
+                    cache.record(&path, stats, (plugin.entry, stored), digest, now);
                 }
             }
             Ok::<_, HomeFileError>(())
