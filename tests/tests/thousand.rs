@@ -52,7 +52,7 @@ impl Usage {
         let now = Self::now();
         let resident = now.resident.saturating_sub(self.resident);
         let descriptors = now.descriptors.saturating_sub(self.descriptors);
-        let (time, computed) = (begun.0.elapsed(), now.computed - begun.1);
+        let (time, computed) = (begun.0.elapsed(), computed().saturating_sub(begun.1));
         eprintln!(
             "{phase}: {time:.1?}, {computed:.1?} computed, {} MiB, {descriptors} descriptors",
             resident >> 20
