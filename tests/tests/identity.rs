@@ -46,6 +46,20 @@ fn a_library_of_another_layout_fails_shortly_and_the_next_one_loads() {
 }
 
 #[test]
+fn a_library_of_another_layout_fails_also_after_a_good_one_was_opened() {
+    // F22 in the other order: abi_stable keeps what it has seen of layouts for the whole process.
+    let home = Home::with(&[GREETING]);
+    let toolbay = home.refreshed();
+    assert_eq!(call(&toolbay, "greet", &json!({})).unwrap().model_text(), "Hello.");
+    home.install(OTHER_ROOT);
+    home.install(ECHO);
+    let report = toolbay.refresh().unwrap();
+    assert_eq!(codes(&report.rejections), [(Stage::Load, "other_abi")]);
+    assert_eq!(call(&toolbay, "greet", &json!({})).unwrap().model_text(), "Hello.");
+    assert_eq!(call(&toolbay, "echo", &json!({ "text": "me" })).unwrap().model_text(), "me");
+}
+
+#[test]
 fn a_library_without_a_root_module_that_links_a_plugin_is_no_plugin() {
     let home = Home::with(&[GREETING]);
     let plugin = toolbay_tests::library(GREETING);
