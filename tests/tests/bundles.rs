@@ -39,6 +39,23 @@ fn a_signed_bundle_is_installed_called_and_removed() {
 }
 
 #[test]
+fn a_damaged_file_is_told_also_where_the_store_has_the_whole_bundle() {
+    let key = Key::new();
+    let bay = Bay::trusting(&key);
+    let toolbay = bay.open();
+    let draft = Draft::of(GREETING);
+    let whole = draft.folder(&bay.path("a"), Some(&key));
+    assert_eq!(codes(&install(&toolbay, whole.clone())), []);
+    let library = draft.parts.targets.values().next().unwrap().libraries[0].path.clone();
+    let file = whole.join(library.as_str());
+    let mut content = std::fs::read(&file).unwrap();
+    *content.last_mut().unwrap() ^= 1;
+    std::fs::write(&file, content).unwrap();
+    assert_eq!(codes(&install(&toolbay, whole)), [(Stage::Bundle, "other_hash")]);
+    assert_eq!(call(&toolbay, "greet", &json!({})).unwrap().model_text(), "Hello.");
+}
+
+#[test]
 fn nothing_is_installed_that_nobody_trusted_stands_for() {
     let (key, other) = (Key::new(), Key::new());
     let bay = Bay::trusting(&key);

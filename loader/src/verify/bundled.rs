@@ -79,6 +79,8 @@ impl Rulebook {
         // Before it is there, or looked at: what somebody uses is not removed.
         vetting.hold(entry).map_err(one)?;
         if vetting.store.check_private().is_ok() && is_intact(vetting, bundle) {
+            // What is there would do; whoever names a damaged file must be told all the same.
+            check_content(bundle).map_err(one)?;
             return self.judge(vetting, &there, &manifest, signer, entry);
         }
         let incoming = vetting.store.begin().map_err(one)?;
@@ -166,9 +168,13 @@ pub(crate) fn is_intact(vetting: &Vetting, bundle: &Bundle) -> bool {
         return false;
     }
     let Ok(mut there) = Bundle::open(&vetting.store.entry(entry)) else { return false };
-    let listed: Vec<_> = there.manifest().parts().listed().map(|file| file.path.clone()).collect();
-    entry_of(&there) == entry
-        && listed.iter().all(|path| there.copy_file(path, &mut io::sink()).is_ok())
+    entry_of(&there) == entry && check_content(&mut there).is_ok()
+}
+
+/// Holds every file of a bundle against its hash.
+fn check_content(bundle: &mut Bundle) -> Result<(), Reason> {
+    let listed: Vec<_> = bundle.manifest().parts().listed().map(|file| file.path.clone()).collect();
+    listed.iter().try_for_each(|path| bundle.copy_file(path, &mut io::sink()))
 }
 
 fn companions(target: &Target) -> BTreeSet<String> {
