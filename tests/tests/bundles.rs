@@ -45,13 +45,13 @@ fn a_damaged_file_is_told_also_where_the_store_has_the_whole_bundle() {
     let toolbay = bay.open();
     let draft = Draft::of(GREETING);
     let whole = draft.folder(&bay.path("a"), Some(&key));
-    assert_eq!(codes(&install(&toolbay, whole.clone())), []);
+    assert_eq!(codes(&install(&toolbay, whole.clone()).rejections), []);
     let library = draft.parts.targets.values().next().unwrap().libraries[0].path.clone();
     let file = whole.join(library.as_str());
     let mut content = std::fs::read(&file).unwrap();
     *content.last_mut().unwrap() ^= 1;
     std::fs::write(&file, content).unwrap();
-    assert_eq!(codes(&install(&toolbay, whole)), [(Stage::Bundle, "other_hash")]);
+    assert_eq!(codes(&install(&toolbay, whole).rejections), [(Stage::Bundle, "other_hash")]);
     assert_eq!(call(&toolbay, "greet", &json!({})).unwrap().model_text(), "Hello.");
 }
 
