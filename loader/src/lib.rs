@@ -1,16 +1,18 @@
 //! From untrusted files to running tools: what a host application embeds.
 //!
 //! A refresh takes each file through these stages; trust rises from one to the next, and only a stage makes the value that the next
-//! one takes. Nothing before 5 runs any of the plugin's code.
+//! one takes. Nothing before 6 runs any of the plugin's code.
 //!
-//! 1. [`discover`] finds the files in the configured directories.
-//! 2. [`inspect()`] reads a file's note and its tables.
-//! 3. [`verify()`] compares them with what this host accepts: interface, system, panic strategy, root symbol.
-//! 4. It copies the file into the host's private store, under the hash of its content, and from there on uses the copy alone.
-//! 5. The copy is opened, and the provider made from its configuration.
-//! 6. What it lists becomes tools, as far as its note declares them.
-//! 7. The tools of all providers become the registry, and the registry a file: [`Toolbay::refresh`].
-//! 8. [`Toolbay::call`] takes a request through gates, validation, execution and bounding.
+//! 1. [`discover`] finds the bundles and libraries in the configured directories; [`Toolbay::install`] is given them.
+//! 2. A [`Bundle`] is opened, its manifest read and its [`Signer`] found out by the keys that are trusted; a loose library has none.
+//! 3. [`inspect()`] reads the library's note, and its tables as the dynamic linker would.
+//! 4. [`findings`] judges them by the operator's [`Policy`]: the [`static_audit()`], and the [`compatibility()`] with this host.
+//! 5. The whole of it is copied into the host's private store, and from there on the copy alone is used. Each load begins here: signature,
+//!    content, tables and note are verified once more.
+//! 6. The copy is opened, what is mapped is held against what was verified, and the provider is made from its configuration.
+//! 7. What it lists becomes tools, as far as its note declares them and its manifest promises them.
+//! 8. The tools of all providers become the registry, and the registry a file: [`Toolbay::refresh`].
+//! 9. [`Toolbay::call`] takes a request through gates, validation, execution and bounding.
 //!
 //! What can't be taken is a [`Rejection`]: where it ended, what was expected and found, and what to do.
 //!
@@ -23,13 +25,13 @@
 //! # std::fs::create_dir(home.join("plugins"))?;
 //! config.plugin_directories.push(home.join("plugins")); // (1)
 //! let toolbay = Toolbay::open(config)?;
-//! let report = toolbay.refresh()?; // (1 to 7)
+//! let report = toolbay.refresh()?; // (1 to 8)
 //! for rejection in &report.rejections {
 //!     eprintln!("{rejection}");
 //! }
 //!
 //! let nobody = Caller::new(Actor::Anonymous);
-//! let error = toolbay.call(&CallRequest::new("greet", "{}", &nobody)).unwrap_err(); // (8)
+//! let error = toolbay.call(&CallRequest::new("greet", "{}", &nobody)).unwrap_err(); // (9)
 //! assert_eq!(error.code(), "not_registered"); // no plugin is there
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
