@@ -10,9 +10,11 @@ use std::{
 use minisign::KeyPair;
 use toolbay_abi::note::TARGET;
 use toolbay_loader::{
-    Actor, BundlePath, BundledDefinition, BundledTool, Config, ContentHash, Egress, FileContent,
+    BundlePath, BundledDefinition, BundledTool, Config, ContentHash, Egress, FileContent,
     ListedFile, Manifest, ManifestParts, Target, ToolName, Toolbay, Unsigned, write_zip,
 };
+
+use crate::bay::install;
 
 /// The publisher of every test's bundles.
 pub const VENDOR: &str = "Example Ltd";
@@ -74,8 +76,7 @@ impl Draft {
         let mut config = Config::new(home.path());
         config.policy.unsigned = Unsigned::Allow;
         let toolbay = Toolbay::open(config).unwrap();
-        let operator = Actor::User { name: "operator".parse().unwrap(), admin: true };
-        let report = toolbay.install(&[library.to_owned()], &operator, Default::default()).unwrap();
+        let report = install(&toolbay, library);
         let [provider] = &report.installed[..] else { panic!("{report:?}") };
         let registry = toolbay.registry();
         let definition = |name: &ToolName| match registry.get(name.as_str()) {

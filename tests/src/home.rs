@@ -9,7 +9,8 @@ use std::{
 use serde_json::{Value, value::RawValue};
 use tempfile::TempDir;
 use toolbay_loader::{
-    Actor, CallError, CallRequest, Caller, Config, Rejection, Reply, Toolbay, Unsigned,
+    Actor, CallError, CallRequest, Caller, Config, RefreshReport, Rejection, Reply, Toolbay,
+    Unsigned,
 };
 
 /// What lets unsigned plugins run.
@@ -143,6 +144,24 @@ impl Home {
         let text = fs::read_to_string(self.path().join("audit/audit.jsonl")).unwrap();
         text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
     }
+}
+
+/// Refreshes a home that also has a good plugin, which must answer, and returns what was found beside it.
+#[expect(
+    clippy::unwrap_used,
+    clippy::missing_panics_doc,
+    reason = "a test whose good plugin does not answer has failed"
+)]
+pub fn refreshed_beside_a_good_plugin(spoil: impl FnOnce(&Home)) -> RefreshReport {
+    let home = Home::with(&["toolbay-plugin-greeting"]);
+    spoil(&home);
+    let toolbay = home.open();
+    let report = toolbay.refresh().unwrap();
+    assert_eq!(
+        call(&toolbay, "greet", &Value::Object(Default::default())).unwrap().model_text(),
+        "Hello."
+    );
+    report
 }
 
 /// A caller without an identity.

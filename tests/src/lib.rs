@@ -12,6 +12,6 @@ pub use build::{
     c_library, changed_note_define, host_binary, library, note_define, python, stripped,
     xtask_binary,
 };
-pub use home::{Home, call, nobody};
+pub use home::{Home, call, nobody, refreshed_beside_a_good_plugin};
 pub use program::Ended;
 pub use transcript::Transcript;

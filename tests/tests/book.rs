@@ -6,19 +6,15 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use toolbay_loader::Actor;
 use toolbay_tests::{
     Home, Transcript,
+    bay::operator,
     bundle::{Draft, Key, VENDOR},
     host_binary,
 };
 
 const GREETING: &str = "toolbay-plugin-greeting";
 const NOTES: &str = "toolbay-plugin-notes";
-
-fn operator() -> Actor {
-    Actor::User { name: "operator".parse().unwrap(), admin: true }
-}
 
 fn document(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs").join(name)

@@ -8,20 +8,15 @@ use std::{
     process::Command,
 };
 
-use serde_json::json;
 use toolbay_loader::{Rejection, Stage};
-use toolbay_tests::{Home, call};
+use toolbay_tests::{Home, refreshed_beside_a_good_plugin};
 
 const GREETING: &str = "toolbay-plugin-greeting";
 const ECHO: &str = "toolbay-fixture-echo";
 
-/// Refreshes a home that also has a good plugin, and returns what was refused and ignored, by file name. The good plugin must answer.
+/// What was refused and ignored, by file name, beside a good plugin.
 fn beside_a_good_plugin(spoil: impl FnOnce(&Home)) -> (Vec<Rejection>, Vec<String>) {
-    let home = Home::with(&[GREETING]);
-    spoil(&home);
-    let toolbay = home.open();
-    let report = toolbay.refresh().unwrap();
-    assert_eq!(call(&toolbay, "greet", &json!({})).unwrap().model_text(), "Hello.");
+    let report = refreshed_beside_a_good_plugin(spoil);
     let name = |path: &Path| path.file_name().unwrap().to_str().unwrap().to_owned();
     let ignored = report.ignored.iter().map(|(path, _)| name(path)).collect();
     (report.rejections, ignored)

@@ -4,16 +4,12 @@
 use std::{ffi::OsStr, fs, path::Path, time::Duration};
 
 use serde_json::json;
-use toolbay_loader::{RefreshOptions, Rejection, Stage};
-use toolbay_tests::{Home, c_library, call, note_define};
+use toolbay_loader::{RefreshOptions, Stage};
+use toolbay_tests::{Home, bay::codes, c_library, call, note_define};
 
 const GREETING: &str = "toolbay-plugin-greeting";
 const ECHO: &str = "toolbay-fixture-echo";
 const OTHER_ROOT: &str = "toolbay-fixture-other-root";
-
-fn codes(rejections: &[Rejection]) -> Vec<(Stage, &'static str)> {
-    rejections.iter().map(|one| (one.reason.stage, one.reason.code)).collect()
-}
 
 #[test]
 fn two_plugins_through_one_root_type_answer_as_themselves() {

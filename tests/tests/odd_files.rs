@@ -9,25 +9,16 @@ use std::{
     path::Path,
 };
 
-use serde_json::json;
 use toolbay_loader::{Candidate, Inspection, Rejection, Stage, inspect, read_content};
-use toolbay_tests::{Home, bundle::Draft, call};
+use toolbay_tests::{Home, bay::codes, bundle::Draft, refreshed_beside_a_good_plugin};
 
 const GREETING: &str = "toolbay-plugin-greeting";
 const ECHO: &str = "toolbay-fixture-echo";
 
-/// Refreshes a home that also has a good plugin, which must answer, and returns what was refused, and how many providers there are.
+/// What was refused beside a good plugin, and how many providers there are.
 fn beside_a_good_plugin(spoil: impl FnOnce(&Home)) -> (Vec<Rejection>, usize) {
-    let home = Home::with(&[GREETING]);
-    spoil(&home);
-    let toolbay = home.open();
-    let report = toolbay.refresh().unwrap();
-    assert_eq!(call(&toolbay, "greet", &json!({})).unwrap().model_text(), "Hello.");
+    let report = refreshed_beside_a_good_plugin(spoil);
     (report.rejections, report.providers.len())
-}
-
-fn codes(rejections: &[Rejection]) -> Vec<(Stage, &'static str)> {
-    rejections.iter().map(|one| (one.reason.stage, one.reason.code)).collect()
 }
 
 #[test]

@@ -10,11 +10,12 @@ use std::{
 
 use serde_json::{Value, json};
 use toolbay_loader::{
-    Actor, Bundle, BundledDefinition, Config, Manifest, PublicKey, SignatureText, Stage, Toolbay,
+    Bundle, BundledDefinition, Config, Manifest, PublicKey, SignatureText, Stage, Toolbay,
     Unsigned, examine,
 };
 use toolbay_tests::{
-    Ended, c_library, call, changed_note_define, library, note_define, stripped, xtask_binary,
+    Ended, bay::operator, c_library, call, changed_note_define, library, note_define, stripped,
+    xtask_binary,
 };
 
 const GREETING: &str = "toolbay-plugin-greeting";
@@ -94,10 +95,6 @@ fn xtask(folder: &Path, words: &[&str], password: Option<&str>) -> Ended {
 
 fn manifest(bundle: &Path) -> Manifest {
     Bundle::open(bundle).unwrap().manifest().clone()
-}
-
-fn operator() -> Actor {
-    Actor::User { name: "operator".parse().unwrap(), admin: true }
 }
 
 #[test]
