@@ -89,6 +89,24 @@ pub enum AccessError {
     File(#[from] AccessFileError),
 }
 
+/// Whoever wants to decide something is no administrator.
+#[derive(Debug)]
+pub(crate) struct NotAdmin {
+    /// Who wanted it.
+    pub(crate) actor: String,
+}
+
+impl NotAdmin {
+    /// The word by which programs know it, whatever it was that was to be decided.
+    pub(crate) const CODE: &str = "not_admin";
+}
+
+impl From<NotAdmin> for AccessError {
+    fn from(NotAdmin { actor }: NotAdmin) -> Self {
+        Self::NotAdmin { actor }
+    }
+}
+
 fn suggested(names: &[String]) -> String {
     match names {
         [] => String::new(),
@@ -108,7 +126,7 @@ impl AccessError {
     /// The word by which programs know the error. It never changes.
     pub fn code(&self) -> &'static str {
         match self {
-            Self::NotAdmin { .. } => "not_admin",
+            Self::NotAdmin { .. } => NotAdmin::CODE,
             Self::Unknown { .. } => "unknown",
             Self::AgentExists { .. } => "agent_exists",
             Self::NothingPending { .. } => "nothing_pending",

@@ -14,7 +14,9 @@ use crate::{
 };
 
 /// What is in such a file.
-pub(crate) trait Document: Serialize + DeserializeOwned + Default + PartialEq {
+pub(crate) trait Document:
+    Serialize + DeserializeOwned + Default + Clone + PartialEq
+{
     /// The file's name without its ending, and the member that holds the document.
     const NAME: &'static str;
     /// The version of the form, the only one that is read.
@@ -129,13 +131,12 @@ impl<D: Document> HomeFile<D> {
         let lock = self.file.beside("lock");
         let _lock = Lock::wait(&lock).map_err(io(lock.clone()))?;
         let found = self.file.path().exists();
-        let (before, mut document, keep) = match (self.read(), self.read()) {
-            (Ok(before), Ok(document)) => {
-                (Some(before), document, if found { Keep::Previous } else { Keep::Nothing })
-            }
-            (Err(error), _) | (_, Err(error)) if !D::FOUND_ANEW => return Err(error.into()),
-            _ => (None, D::default(), Keep::Aside),
+        let (before, keep) = match self.read() {
+            Ok(before) => (Some(before), if found { Keep::Previous } else { Keep::Nothing }),
+            Err(error) if !D::FOUND_ANEW => return Err(error.into()),
+            Err(_) => (None, Keep::Aside),
         };
+        let mut document = before.clone().unwrap_or_default();
         let value = change(&mut document)?;
         if before.as_ref() != Some(&document) {
             let encode = |source| HomeFileError::Encode { path: self.path(), source };
@@ -165,7 +166,7 @@ mod tests {
 
     use super::*;
 
-    #[derive(Debug, Default, PartialEq, Serialize, Deserialize)]
+    #[derive(Debug, Default, Clone, PartialEq, Serialize, Deserialize)]
     struct Kept(u32);
 
     impl Document for Kept {
@@ -174,7 +175,7 @@ mod tests {
         const FOUND_ANEW: bool = false;
     }
 
-    #[derive(Debug, Default, PartialEq, Serialize, Deserialize)]
+    #[derive(Debug, Default, Clone, PartialEq, Serialize, Deserialize)]
     struct Anew(u32);
 
     impl Document for Anew {

@@ -10,6 +10,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use serde::{Deserialize, Serialize};
 use toolbay_abi::note::Note;
 
 pub use elf::{Dependencies, Dependency, LibraryFacts, RootFault, RootSymbol, Stack, VersionNeed};
@@ -56,7 +57,7 @@ pub enum Content {
 }
 
 /// Which file it was, and in which state.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FileIdentity {
     /// The device.
     pub device: u64,

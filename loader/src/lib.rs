@@ -141,7 +141,7 @@ pub use crate::{
         StepVerdict, Switch, ToolState, Toolbay, Trace, TraceStep,
     },
     trust::{Revocation, Signer, TrustError, TrustedKey},
-    verify::{DeclaredTool, Problem, declared_tools, findings},
+    verify::{DeclaredTool, Judged, Problem, declared_tools, findings, judged},
 };
 pub use toolbay_abi::note::{Note, NoteTool};
 pub use toolbay_core::*;

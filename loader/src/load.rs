@@ -11,6 +11,7 @@ use crate::{
     plugin_text::one_line,
     rejection::{Reason, Stage},
     running::{LoadedLibrary, Phase},
+    store::ContentHash,
     verify::{Loadable, StoredPlugin},
     vetting::{Rulebook, Vetting},
 };
@@ -93,7 +94,7 @@ fn run(
 
 impl Vetting {
     /// Says that this process is about to use an entry of the store, so that nobody removes it.
-    pub(crate) fn hold(&self, entry: crate::store::ContentHash) -> Result<(), Reason> {
+    pub(crate) fn hold(&self, entry: ContentHash) -> Result<(), Reason> {
         self.running.hold(entry).map_err(|error| {
             Reason::plugin(
                 Stage::Store,

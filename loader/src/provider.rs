@@ -16,6 +16,7 @@ use toolbay_core::{
 };
 
 use crate::{
+    config::Config,
     instance::{self, Instance},
     load::{Loaded, load},
     rejection::{Reason, Rejection, Stage},
@@ -48,15 +49,12 @@ struct Running {
 }
 
 impl PluginProvider {
-    /// A provider that runs once it is called.
-    pub(crate) fn new(
-        registered: Registered,
-        vetting: Arc<Vetting>,
-        configuration: Option<Box<RawValue>>,
-    ) -> Self {
+    /// A provider that runs once it is called, with what the application configures it with.
+    pub(crate) fn new(registered: Registered, vetting: &Arc<Vetting>, config: &Config) -> Self {
+        let configuration = config.providers.get(&registered.plugin.id).cloned();
         Self {
             registered,
-            vetting,
+            vetting: Arc::clone(vetting),
             configuration,
             running: OnceLock::new(),
             opening: Mutex::new(()),

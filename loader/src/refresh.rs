@@ -92,19 +92,18 @@ struct Present {
 
 impl Scan<'_> {
     /// Looks at everything that is there.
-    pub(crate) fn find(mut self) -> Found {
+    pub(crate) fn find(self) -> Found {
         let Discovery { mut candidates, rejections } =
             discover::discover(&self.config.plugin_directories);
         let installed: BTreeSet<_> =
             self.installed.candidates(&self.vetting.store).into_iter().collect();
         candidates.extend(installed.iter().cloned());
-        let cache = ScanCache::new(self.vetting.circumstances(self.rulebook));
         let mut found = Found {
             providers: Vec::new(),
             rejections,
             warnings: Vec::new(),
             ignored: Vec::new(),
-            cache,
+            cache: self.cache.emptied(),
         };
         let mut present = Vec::new();
         for candidate in &candidates {
@@ -121,7 +120,7 @@ impl Scan<'_> {
     }
 
     /// What a file or folder is: known from before, where it has not changed, and else taken stage by stage.
-    fn look_at(&mut self, path: &Path, found: &mut Found) -> Option<Present> {
+    fn look_at(&self, path: &Path, found: &mut Found) -> Option<Present> {
         let now = self.vetting.now();
         let known = |entry: ContentHash| {
             let mut there = self.registered.iter();
@@ -219,8 +218,7 @@ impl Scan<'_> {
     }
 
     fn new_provider(&self, registered: Registered) -> PluginProvider {
-        let configuration = self.config.providers.get(&registered.plugin.id).cloned();
-        PluginProvider::new(registered, Arc::clone(self.vetting), configuration)
+        PluginProvider::new(registered, self.vetting, self.config)
     }
 
     /// The provider of a plugin, which is run where it is not known what it lists.
@@ -233,13 +231,9 @@ impl Scan<'_> {
         }
         let configuration = self.config.providers.get(&id).cloned();
         let remember = |found: &mut Found, registered: &Registered| {
-            let stored = Stats::of(&self.vetting.store.entry(plugin.entry));
-            let digest = registry_file::digest(registered).ok();
-            if let (Some(stats), Some(stored), Some(digest), None) =
-                (stats, stored, digest, &configuration)
-            {
-                let entry = (plugin.entry, stored);
-                found.cache.record(&source, stats, entry, digest, self.vetting.now());
+            if configuration.is_none() {
+                let (store, now) = (&self.vetting.store, self.vetting.now());
+                found.cache.remember(&source, stats, registered, store, now);
             }
         };
         // Of one with a configuration nothing was remembered, so that none is known here that was listed with another.
@@ -305,12 +299,7 @@ impl Source {
     /// Whether the store has it, byte for byte, as the plugin that is registered.
     fn is_stored(&self, vetting: &Vetting, plugin: &StoredPlugin) -> bool {
         match self {
-            Self::Library(_) => {
-                let store = &vetting.store;
-                let copy = inspect::open(&plugin.path(vetting));
-                store.check_entry(plugin.entry).is_ok()
-                    && copy.is_ok_and(|(copy, _)| store.check_hash(&copy, plugin.entry).is_ok())
-            }
+            Self::Library(_) => vetting.store.holds(plugin.entry, &plugin.library),
             Self::Bundle(bundle) => is_intact(vetting, bundle),
             Self::Other(_) => false,
         }

@@ -17,6 +17,8 @@ use toolbay_abi::{note::TARGET, shape};
 use crate::{
     home_file::Document,
     inspect::FileIdentity,
+    provider::Registered,
+    registry_file,
     store::{ContentHash, Store},
 };
 
@@ -96,16 +98,7 @@ struct Seen {
 /// What the system tells of files without opening them, by their encoded paths.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
-pub(crate) struct Stats(BTreeMap<String, FileStat>);
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-struct FileStat {
-    device: u64,
-    inode: u64,
-    len: u64,
-    modified_ns: i128,
-    changed_ns: i128,
-}
+pub(crate) struct Stats(BTreeMap<String, FileIdentity>);
 
 impl Stats {
     /// What there is at a path, or `None` where that can't be told, or is too much to compare.
@@ -114,10 +107,7 @@ impl Stats {
         let mut waiting = vec![path.to_owned()];
         while let Some(path) = waiting.pop() {
             let metadata = fs::symlink_metadata(&path).ok()?;
-            let FileIdentity { device, inode, len, modified_ns, changed_ns } =
-                FileIdentity::of(&metadata);
-            let stat = FileStat { device, inode, len, modified_ns, changed_ns };
-            stats.insert(encoded(&path), stat);
+            stats.insert(encoded(&path), FileIdentity::of(&metadata));
             if metadata.is_dir() {
                 for entry in fs::read_dir(&path).ok()? {
                     waiting.push(entry.ok()?.path());
@@ -148,6 +138,11 @@ impl ScanCache {
         Self { circumstances, files: BTreeMap::new() }
     }
 
+    /// A cache of the same circumstances with nothing in it.
+    pub(crate) fn emptied(&self) -> Self {
+        Self::new(self.circumstances.clone())
+    }
+
     /// What of the cache counts now.
     pub(crate) fn under(self, circumstances: &Circumstances) -> Self {
         if self.circumstances == *circumstances { self } else { Self::new(circumstances.clone()) }
@@ -171,8 +166,25 @@ impl ScanCache {
         seen.any(|seen| (&seen.entry, &seen.registered) == (&known.0, &known.1))
     }
 
+    /// Records how a library or bundle, which looked like this before it was read, was registered. What can't be told is not recorded: then it
+    /// is read the next time.
+    pub(crate) fn remember(
+        &mut self,
+        path: &Path,
+        stats: Option<Stats>,
+        registered: &Registered,
+        store: &Store,
+        now: Duration,
+    ) {
+        let entry = registered.plugin.entry;
+        let (stored, digest) = (Stats::of(&store.entry(entry)), registry_file::digest(registered));
+        if let (Some(stats), Some(stored), Ok(digest)) = (stats, stored, digest) {
+            self.record(path, stats, (entry, stored), digest, now);
+        }
+    }
+
     /// Records what a library or bundle looked like before it was read, which entry of the store came of it, and how that was registered.
-    pub(crate) fn record(
+    fn record(
         &mut self,
         path: &Path,
         stats: Stats,

@@ -109,17 +109,17 @@ impl Store {
         }
     }
 
-    /// Copies a single library into the store, unless its content is there already. Returns where it is, and its hash, which is that of
-    /// what was written.
-    pub(crate) fn copy(&self, from: &File, name: &str) -> Result<(PathBuf, ContentHash), Reason> {
+    /// Copies a single library of this content into the store, unless it is there already. Returns where it is, and the hash of what was
+    /// written, which is another where the file has changed since it was hashed.
+    pub(crate) fn copy(
+        &self,
+        from: &File,
+        hash: ContentHash,
+        name: &str,
+    ) -> Result<(PathBuf, ContentHash), Reason> {
         let failed = |error: io::Error| self.failed(&error);
-        let hash = self.hash_of(from)?;
-        let intact = |path: &Path, hash| {
-            inspect::open(path).is_ok_and(|(file, _)| self.check_hash(&file, hash).is_ok())
-        };
-        let path = self.entry(hash).join(name);
-        if self.check_private().is_ok() && self.check_entry(hash).is_ok() && intact(&path, hash) {
-            return Ok((path, hash));
+        if self.check_private().is_ok() && self.holds(hash, name) {
+            return Ok((self.entry(hash).join(name), hash));
         }
         let incoming = self.begin()?;
         let mut copy = OpenOptions::new()
@@ -131,8 +131,15 @@ impl Store {
         // Hashed again: the source may have changed meanwhile, and the copy is what counts.
         let hash = copy_and_hash(from, &mut copy).map_err(failed)?;
         copy.sync_all().map_err(failed)?;
-        let entry = incoming.keep(self, hash, |entry| intact(&entry.join(name), hash))?;
+        let entry = incoming.keep(self, hash, || self.holds(hash, name))?;
         Ok((entry.join(name), hash))
+    }
+
+    /// Whether a single library of this content is there, byte for byte.
+    pub(crate) fn holds(&self, content: ContentHash, name: &str) -> bool {
+        let copy = inspect::open(&self.entry(content).join(name));
+        self.check_entry(content).is_ok()
+            && copy.is_ok_and(|(copy, _)| self.check_hash(&copy, content).is_ok())
     }
 
     /// Checks that the store is fit for libraries; one that is not there yet will be made so.
@@ -273,13 +280,13 @@ impl Incoming {
         self,
         store: &Store,
         content: ContentHash,
-        intact: impl FnOnce(&Path) -> bool,
+        intact: impl FnOnce() -> bool,
     ) -> Result<PathBuf, Reason> {
         let failed = |error: io::Error| store.failed(&error);
         let entry = store.entry(content);
         sync_dir(self.path()).map_err(failed)?;
         if fs::symlink_metadata(&entry).is_ok() {
-            if store.check_entry(content).is_ok() && intact(&entry) {
+            if intact() {
                 return Ok(entry);
             }
             log::warn!("the copy in {} is not what it was: it is replaced", entry.display());

@@ -7,6 +7,7 @@ use thiserror::Error;
 use toolbay_core::{AuditError, Party};
 
 use crate::{
+    access_error::NotAdmin,
     bundle::Bundle,
     home_file::{Document, HomeFileError},
     policy::{Policy, Unsigned},
@@ -133,6 +134,12 @@ pub enum TrustError {
     File(#[from] HomeFileError),
 }
 
+impl From<NotAdmin> for TrustError {
+    fn from(NotAdmin { actor }: NotAdmin) -> Self {
+        Self::NotAdmin { actor }
+    }
+}
+
 impl TrustError {
     /// Who can do something about it.
     pub fn party(&self) -> Party {
@@ -145,7 +152,7 @@ impl TrustError {
     /// The word by which programs know the error. It never changes.
     pub fn code(&self) -> &'static str {
         match self {
-            Self::NotAdmin { .. } => "not_admin",
+            Self::NotAdmin { .. } => NotAdmin::CODE,
             Self::Key(_) => "bad_key",
             Self::Publisher { .. } => "bad_publisher",
             Self::OtherPublisher { .. } => "key_of_another_publisher",
@@ -283,12 +290,7 @@ impl Trust<'_> {
     /// Who stands for a bundle: the publisher whose trusted key signed this very manifest, or nobody where the policy allows that.
     pub(crate) fn signer(&self, bundle: &Bundle) -> Result<Signer, Reason> {
         let Some(signature) = bundle.signature() else { return self.unsigned() };
-        let keys = self.keys.as_ref().map_err(|problem| {
-            let expected = "trusted keys that can be read";
-            let remedy = "correct the trust file: until then no signature counts";
-            Reason::plugin(Stage::Signature, "trust_unreadable", expected, problem.as_str(), remedy)
-                .by_environment()
-        })?;
+        let keys = self.readable_keys()?;
         let signature = SignatureText::parse(signature)?;
         let manifest = bundle.manifest();
         let (trusted, key) = keys.of(signature.key())?;
@@ -308,18 +310,19 @@ impl Trust<'_> {
 
     /// Whether somebody who stood for a plugin still may.
     pub(crate) fn still(&self, signer: &Signer) -> Result<(), Reason> {
-        match (signer, &self.keys) {
-            (Signer::Nobody, _) => self.unsigned().map(drop),
-            (Signer::Publisher { key, .. }, Ok(keys)) => keys.of(*key).map(drop),
-            (Signer::Publisher { .. }, Err(problem)) => Err(Reason::plugin(
-                Stage::Signature,
-                "trust_unreadable",
-                "trusted keys that can be read",
-                problem.as_str(),
-                "correct the trust file: until then no signature counts",
-            )
-            .by_environment()),
+        match signer {
+            Signer::Nobody => self.unsigned().map(drop),
+            Signer::Publisher { key, .. } => self.readable_keys()?.of(*key).map(drop),
         }
+    }
+
+    fn readable_keys(&self) -> Result<&TrustedKeys, Reason> {
+        let expected = "trusted keys that can be read";
+        let remedy = "correct the trust file: until then no signature counts";
+        self.keys.as_ref().copied().map_err(|problem| {
+            Reason::plugin(Stage::Signature, "trust_unreadable", expected, problem.as_str(), remedy)
+                .by_environment()
+        })
     }
 
     /// What the policy says of a plugin that nobody has signed.

@@ -90,15 +90,16 @@ impl StoredPlugin {
 }
 
 /// What is known of a library from its bytes, by what follows from it.
-pub(crate) struct Judged {
+#[derive(Debug)]
+pub struct Judged {
     /// Why it is refused.
-    pub(crate) problems: Vec<Reason>,
+    pub problems: Vec<Reason>,
     /// What the policy warns of.
-    pub(crate) warnings: Vec<Reason>,
+    pub warnings: Vec<Reason>,
 }
 
-/// Judges a library by its bytes. `companions` are the names of the libraries that travel with it.
-pub(crate) fn judged(
+/// The [`findings`] of a library, by what follows from them. `companions` are the names of the libraries that travel with it.
+pub fn judged(
     inspected: &Inspected,
     host: &HostSystem,
     policy: &StaticAuditPolicy,
@@ -133,8 +134,9 @@ impl Rulebook {
         // People meet this name in debuggers and in /proc/self/maps.
         let library = format!("{id}-{version}.so");
         // Before it is there: what somebody uses is not removed.
-        vetting.hold(vetting.store.hash_of(source.file()).map_err(one)?).map_err(one)?;
-        let (path, hash) = vetting.store.copy(source.file(), &library).map_err(one)?;
+        let hash = vetting.store.hash_of(source.file()).map_err(one)?;
+        vetting.hold(hash).map_err(one)?;
+        let (path, hash) = vetting.store.copy(source.file(), hash, &library).map_err(one)?;
         let copy = match inspect::inspect(&Candidate::at(&path)) {
             Ok(Inspection::Plugin(copy))
                 if copy.note() == source.note() && copy.facts() == source.facts() =>

@@ -11,7 +11,7 @@ use toolbay_core::Clock;
 use crate::{
     clock::SystemClock,
     failure_file::{FailureClass, FailureRecord, Failures, Retry},
-    home_file::HomeFile,
+    home_file::{HomeFile, HomeFileError},
     plugins_lock::{LockedPlugin, PluginsLock},
     policy::{Loosened, Policy},
     rejection::{Reason, Stage},
@@ -126,7 +126,7 @@ impl Vetting {
                     failures.remember(hash, self.record(class, plugin, reason));
                 }
             }
-            Ok::<_, crate::home_file::HomeFileError>(())
+            Ok::<_, HomeFileError>(())
         });
         if let Err(error) = kept {
             log::warn!("what failed can't be kept: {error}");

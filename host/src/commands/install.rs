@@ -1,10 +1,10 @@
 //! `toolbay install` and `toolbay uninstall`.
 
 use serde::Serialize;
-use toolbay_loader::{Collision, InstallReport, ProviderStatus, RefreshOptions, ToolName};
+use toolbay_loader::{Collision, InstallReport, RefreshOptions};
 
 use super::refresh::{
-    ChangedJson, RejectionJson, changed_lines, collision_lines, rejection_lines, warn,
+    ChangedJson, ProviderJson, RejectionJson, changed_lines, collision_lines, rejection_lines, warn,
 };
 use crate::{
     caller::administrator,
@@ -17,32 +17,11 @@ use crate::{
 #[derive(Serialize)]
 struct InstallJson<'a> {
     generation: u64,
-    installed: Vec<InstalledJson<'a>>,
+    installed: Vec<ProviderJson<'a>>,
     rejections: Vec<RejectionJson<'a>>,
     warnings: Vec<RejectionJson<'a>>,
     collisions: Vec<String>,
     changed: Vec<ChangedJson<'a>>,
-}
-
-#[derive(Serialize)]
-struct InstalledJson<'a> {
-    id: &'a str,
-    version: &'a str,
-    hash: String,
-    signer: String,
-    tools: Vec<&'a str>,
-}
-
-impl<'a> From<&'a ProviderStatus> for InstalledJson<'a> {
-    fn from(provider: &'a ProviderStatus) -> Self {
-        Self {
-            id: provider.id.as_str(),
-            version: &provider.version,
-            hash: provider.hash.to_string(),
-            signer: provider.signer.to_string(),
-            tools: provider.tools.iter().map(ToolName::as_str).collect(),
-        }
-    }
 }
 
 /// Whatever was not taken is the news of this command, and so is its exit code.
@@ -60,7 +39,7 @@ pub(super) fn install(
     if args.by.json {
         output.json(&InstallJson {
             generation: *generation,
-            installed: installed.iter().map(InstalledJson::from).collect(),
+            installed: installed.iter().map(ProviderJson::from).collect(),
             rejections: rejections.iter().map(RejectionJson::from).collect(),
             warnings: warnings.iter().map(RejectionJson::from).collect(),
             collisions: collisions.iter().map(Collision::to_string).collect(),
@@ -68,7 +47,7 @@ pub(super) fn install(
         })?;
     } else {
         for provider in installed {
-            let InstalledJson { id, version, signer, tools, .. } = InstalledJson::from(provider);
+            let ProviderJson { id, version, signer, tools, .. } = ProviderJson::from(provider);
             output.text(&format!(
                 "installed {id} {version}, signed by {signer}; tools: {}",
                 listed(tools)

@@ -26,7 +26,7 @@ use crate::{
 #[derive(Serialize)]
 struct ReportJson<'a> {
     generation: u64,
-    providers: Vec<ProviderJson<'a>>,
+    providers: Vec<RefreshedJson<'a>>,
     rejections: Vec<RejectionJson<'a>>,
     warnings: Vec<RejectionJson<'a>>,
     collisions: Vec<String>,
@@ -41,13 +41,20 @@ pub(super) struct ChangedJson<'a> {
     changes: Vec<ChangeRow<'a>>,
 }
 
+/// A provider as it was registered.
 #[derive(Serialize)]
-struct ProviderJson<'a> {
-    id: &'a str,
-    version: &'a str,
+pub(super) struct ProviderJson<'a> {
+    pub(super) id: &'a str,
+    pub(super) version: &'a str,
     hash: String,
-    signer: String,
-    tools: Vec<&'a str>,
+    pub(super) signer: String,
+    pub(super) tools: Vec<&'a str>,
+}
+
+#[derive(Serialize)]
+struct RefreshedJson<'a> {
+    #[serde(flatten)]
+    provider: ProviderJson<'a>,
     not_listed: Vec<&'a str>,
 }
 
@@ -108,12 +115,8 @@ fn warn_of_unknown_providers(configured: &[&ProviderId], report: &RefreshReport)
 }
 
 fn json(report: &RefreshReport) -> ReportJson<'_> {
-    let providers = report.providers.iter().map(|provider| ProviderJson {
-        id: provider.id.as_str(),
-        version: &provider.version,
-        hash: provider.hash.to_string(),
-        signer: provider.signer.to_string(),
-        tools: provider.tools.iter().map(ToolName::as_str).collect(),
+    let providers = report.providers.iter().map(|provider| RefreshedJson {
+        provider: ProviderJson::from(provider),
         not_listed: not_listed(provider).collect(),
     });
     let ignored =
@@ -126,6 +129,18 @@ fn json(report: &RefreshReport) -> ReportJson<'_> {
         collisions: report.collisions.iter().map(Collision::to_string).collect(),
         ignored: ignored.collect(),
         changed: report.changed.iter().map(ChangedJson::from).collect(),
+    }
+}
+
+impl<'a> From<&'a ProviderStatus> for ProviderJson<'a> {
+    fn from(provider: &'a ProviderStatus) -> Self {
+        Self {
+            id: provider.id.as_str(),
+            version: &provider.version,
+            hash: provider.hash.to_string(),
+            signer: provider.signer.to_string(),
+            tools: provider.tools.iter().map(ToolName::as_str).collect(),
+        }
     }
 }
 

@@ -89,8 +89,7 @@ impl Toolbay {
 
     /// A provider that runs once it is called.
     pub(super) fn provider(&self, registered: Registered) -> PluginProvider {
-        let configuration = self.config.providers.get(&registered.plugin.id).cloned();
-        PluginProvider::new(registered, Arc::clone(&self.vetting), configuration)
+        PluginProvider::new(registered, &self.vetting, &self.config)
     }
 }
 

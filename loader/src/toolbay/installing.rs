@@ -12,13 +12,13 @@ use toolbay_core::{Actor, AuditError, Collision, DecisionKind, Party, ProviderId
 
 use super::{ChangedTool, ProviderStatus, RefreshReport, Toolbay, commit::Committed};
 use crate::{
+    access_error::NotAdmin,
     error::RefreshError,
     home_file::HomeFileError,
     installed_file::InstalledBundle,
     load::{Loaded, load},
     provider::Registered,
     refresh::{self, RefreshOptions, displacement, duplicate},
-    registry_file::digest,
     rejection::{Reason, Rejection, Stage},
     scan_cache::{Stats, encoded},
     store::ContentHash,
@@ -91,6 +91,12 @@ fn expected(installed: &[String]) -> String {
     }
 }
 
+impl From<NotAdmin> for InstallError {
+    fn from(NotAdmin { actor }: NotAdmin) -> Self {
+        Self::NotAdmin { actor }
+    }
+}
+
 impl InstallError {
     /// Who can do something about it.
     pub fn party(&self) -> Party {
@@ -103,7 +109,7 @@ impl InstallError {
     /// The word by which programs know the error. It never changes.
     pub fn code(&self) -> &'static str {
         match self {
-            Self::NotAdmin { .. } => "not_admin",
+            Self::NotAdmin { .. } => NotAdmin::CODE,
             Self::NotInstalled { .. } => "not_installed",
             Self::NotAuditable(_) => "not_auditable",
             Self::File(_) | Self::Registry(_) => "file",
@@ -142,7 +148,7 @@ impl Toolbay {
         by: &Actor,
         options: RefreshOptions,
     ) -> Result<InstallReport, InstallError> {
-        self.check_admin(by, DecisionKind::Install, "plugins")?;
+        self.check_admin(by, DecisionKind::Install, "plugins", "")?;
         let replacing = self.replacing.lock();
         let rulebook = self.vetting.rulebook();
         let (mut rejections, mut warnings) = (Vec::new(), Vec::new());
@@ -217,7 +223,7 @@ impl Toolbay {
     ///
     /// [`InstallError`] where it was not uninstalled.
     pub fn uninstall(&self, id: &str, by: &Actor) -> Result<RefreshReport, InstallError> {
-        self.check_admin(by, DecisionKind::Uninstall, id)?;
+        self.check_admin(by, DecisionKind::Uninstall, id, "")?;
         self.installed.update(|installed| {
             let Some(bundle) = installed.0.remove(id) else {
                 let (id, installed) = (id.to_owned(), installed.0.keys().cloned().collect());
@@ -239,21 +245,6 @@ impl Toolbay {
     /// [`HomeFileError`] where that can't be read.
     pub fn installed(&self) -> Result<BTreeMap<String, InstalledBundle>, HomeFileError> {
         self.installed.read().map(|installed| installed.0)
-    }
-
-    fn check_admin(
-        &self,
-        by: &Actor,
-        kind: DecisionKind,
-        subject: &str,
-    ) -> Result<(), InstallError> {
-        if by.is_admin() {
-            return Ok(());
-        }
-        let error = InstallError::NotAdmin { actor: by.to_string() };
-        // Nothing was done: a log that takes no record of it changes nothing.
-        let _ = self.record(by, kind, subject, "", Some(error.code()));
-        Err(error)
     }
 
     /// Takes one source into the store and learns its tools.
@@ -333,14 +324,8 @@ impl Toolbay {
                     continue;
                 }
                 let entry = self.vetting.store.entry(plugin.entry);
-                let path = match plugin.bundled {
-                    true => entry.clone(),
-                    false => entry.join(&plugin.library),
-                };
-                let stats = Stats::of(&path).zip(Stats::of(&entry));
-                if let (Some((stats, stored)), Ok(digest)) = (stats, digest(registered)) {
-                    cache.record(&path, stats, (plugin.entry, stored), digest, now);
-                }
+                let path = if plugin.bundled { entry } else { entry.join(&plugin.library) };
+                cache.remember(&path, Stats::of(&path), registered, &self.vetting.store, now);
             }
             Ok::<_, HomeFileError>(())
         });

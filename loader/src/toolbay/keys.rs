@@ -6,7 +6,7 @@ use super::Toolbay;
 use crate::{
     home_file::HomeFileError,
     signature::KeyId,
-    trust::{TrustError, TrustedKey},
+    trust::{TrustError, TrustedKey, TrustedKeys},
 };
 
 impl Toolbay {
@@ -51,14 +51,9 @@ impl Toolbay {
         by: &Actor,
         kind: DecisionKind,
         subject: &str,
-        change: impl FnOnce(&mut crate::trust::TrustedKeys) -> Result<T, TrustError>,
+        change: impl FnOnce(&mut TrustedKeys) -> Result<T, TrustError>,
     ) -> Result<T, TrustError> {
-        if !by.is_admin() {
-            let error = TrustError::NotAdmin { actor: by.to_string() };
-            // Nothing was done: a log that takes no record of it changes nothing.
-            let _ = self.record(by, kind, subject, "key", Some(error.code()));
-            return Err(error);
-        }
+        self.check_admin(by, kind, subject, "key")?;
         let changed = self.vetting.trust.update(|keys| {
             let changed = change(keys)?;
             self.record(by, kind, subject, "key", None)?;

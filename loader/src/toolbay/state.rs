@@ -10,7 +10,7 @@ use toolbay_core::{
 
 use super::{ChangedTool, Toolbay, same_or};
 use crate::{
-    access_error::AccessError,
+    access_error::{AccessError, NotAdmin},
     access_file::{Contents, Label, Updated},
     clock::SystemClock,
     error::{AccessFileError, RefreshError, RegistryFileError},
@@ -145,13 +145,8 @@ impl Toolbay {
         detail: &str,
         change: impl FnOnce(&mut Contents) -> Result<T, AccessError>,
     ) -> Result<T, AccessError> {
+        self.check_admin(by, kind, subject, detail)?;
         let record = |refused| self.record(by, kind, subject, detail, refused);
-        if !by.is_admin() {
-            let error = AccessError::NotAdmin { actor: by.to_string() };
-            // Nothing was done: a log that takes no record of it changes nothing.
-            let _ = record(Some(error.code()));
-            return Err(error);
-        }
         let updated = self.access.update(|contents| {
             let changed = change(contents)?;
             // Whatever it is that switches a tool on, also a group or a provider: from then on it can't change unseen.
@@ -171,6 +166,22 @@ impl Toolbay {
             log::error!("what was decided is in force after a restart: {error}");
         }
         Ok(changed)
+    }
+
+    /// Checks that whoever wants to decide something is an administrator, and records it where not.
+    pub(super) fn check_admin(
+        &self,
+        by: &Actor,
+        kind: DecisionKind,
+        subject: &str,
+        detail: &str,
+    ) -> Result<(), NotAdmin> {
+        if by.is_admin() {
+            return Ok(());
+        }
+        // Nothing was done: a log that takes no record of it changes nothing.
+        let _ = self.record(by, kind, subject, detail, Some(NotAdmin::CODE));
+        Err(NotAdmin { actor: by.to_string() })
     }
 
     /// Records what an administrator decides, or why it was not done.

@@ -2,8 +2,6 @@
 
 use std::{fmt, path::Path};
 
-use toolbay_core::Availability;
-
 use super::Toolbay;
 use crate::{
     discover::{self, Discovery},
@@ -219,7 +217,7 @@ impl Toolbay {
         }
         let id = trace.id.clone();
         for entry in registry.iter().filter(|entry| entry.provider().as_str() == id) {
-            let verdict = if Availability::is_enabled(entry.availability()) {
+            let verdict = if entry.availability().is_enabled() {
                 StepVerdict::Passed
             } else {
                 StepVerdict::Warning

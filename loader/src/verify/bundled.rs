@@ -86,7 +86,7 @@ impl Rulebook {
         let incoming = vetting.store.begin().map_err(one)?;
         bundle.unpack(incoming.path(), |_| true).map_err(one)?;
         let taken = self.judge(vetting, incoming.path(), &manifest, signer, entry)?;
-        incoming.keep(&vetting.store, entry, |_| is_intact(vetting, bundle)).map_err(one)?;
+        incoming.keep(&vetting.store, entry, || is_intact(vetting, bundle)).map_err(one)?;
         Ok(taken)
     }
 

@@ -8,8 +8,8 @@ use std::{
 
 use cargo_metadata::semver::Version;
 use toolbay_loader::{
-    Candidate, DeclaredTool, HostSystem, Inspection, Level, LibraryFacts, Note, ProviderId,
-    RejectionReason, StaticAuditPolicy, declared_tools, findings, inspect,
+    Candidate, DeclaredTool, HostSystem, Inspection, Judged, LibraryFacts, Note, ProviderId,
+    RejectionReason, StaticAuditPolicy, declared_tools, inspect, judged,
 };
 
 /// A library that says what it is, and that a host would take.
@@ -104,11 +104,9 @@ impl Library {
             Err(rejection) => return Err(refused(vec![*rejection.reason])),
         };
         let policy = StaticAuditPolicy::default();
-        let found = findings(&inspected, &HostSystem::current(), &policy, companions);
-        let (denied, warned): (Vec<_>, Vec<_>) =
-            found.into_iter().partition(|problem| problem.level() == Level::Deny);
+        let Judged { problems: mut reasons, warnings } =
+            judged(&inspected, &HostSystem::current(), &policy, companions);
         let (declared, left_out) = declared_tools(inspected.note());
-        let mut reasons: Vec<_> = denied.into_iter().map(|problem| problem.into_reason()).collect();
         reasons.extend(left_out);
         let note = inspected.note().clone();
         // What the note says is checked by now, unless it is among the reasons.
@@ -130,7 +128,7 @@ impl Library {
             id,
             version,
             declared,
-            warnings: warned.into_iter().map(|problem| problem.into_reason()).collect(),
+            warnings,
         })
     }
 }
