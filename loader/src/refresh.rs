@@ -129,7 +129,8 @@ impl Scan<'_> {
             self.cache.knows(entry, digest).then(|| registered.clone())
         };
         let stats = Stats::of(path);
-        let fresh = self.cache.fresh(path, &self.vetting.store, now);
+        let store = &self.vetting.store;
+        let fresh = stats.as_ref().and_then(|stats| self.cache.fresh(path, stats, store, now));
         if let Some(registered) = fresh.and_then(known) {
             return Some(Present::known(path, stats, registered));
         }

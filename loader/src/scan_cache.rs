@@ -148,15 +148,21 @@ impl ScanCache {
         if self.circumstances == *circumstances { self } else { Self::new(circumstances.clone()) }
     }
 
-    /// The entry of the store that the library or bundle at a path is, where neither need be read to know that.
-    pub(crate) fn fresh(&self, path: &Path, store: &Store, now: Duration) -> Option<ContentHash> {
+    /// The entry of the store that the library or bundle at a path is, which looks like this now, where neither need be read to know that.
+    pub(crate) fn fresh(
+        &self,
+        path: &Path,
+        stats: &Stats,
+        store: &Store,
+        now: Duration,
+    ) -> Option<ContentHash> {
         let seen = self.files.get(&encoded(path))?;
         let entry = seen.entry.parse().ok()?;
         let now_ns = i128::try_from(now.as_nanos()).ok()?;
-        let same = |path: &Path, stats: &Stats| {
-            stats.tell(seen.recorded_ns, now_ns) && Stats::of(path).is_some_and(|now| now == *stats)
-        };
-        (same(path, &seen.stats) && same(&store.entry(entry), &seen.stored)).then_some(entry)
+        let is_told = |stats: &Stats| stats.tell(seen.recorded_ns, now_ns);
+        let is_stored = || Stats::of(&store.entry(entry)).is_some_and(|now| now == seen.stored);
+        let is_same = *stats == seen.stats && is_told(&seen.stats) && is_told(&seen.stored);
+        (is_same && is_stored()).then_some(entry)
     }
 
     /// Whether an entry of the store was taken under these circumstances, and registered in this way.
@@ -275,6 +281,10 @@ mod tests {
             Self { _folder: folder, store, stored }
         }
 
+        fn fresh(&self, cache: &ScanCache, path: &Path, now: Duration) -> Option<ContentHash> {
+            cache.fresh(path, &Stats::of(path).unwrap(), &self.store, now)
+        }
+
         fn recorded(&self, path: &Path, at: Duration) -> ScanCache {
             let mut cache = ScanCache::new(circumstances());
             let entry = ContentHash::of(b"a");
@@ -307,7 +317,7 @@ mod tests {
             fs::write(&file, "one").unwrap();
             let cache = scanned.recorded(&bundle, later());
             change();
-            cache.fresh(&bundle, &scanned.store, later() + Duration::from_secs(1))
+            scanned.fresh(&cache, &bundle, later() + Duration::from_secs(1))
         };
         let time = || fs::metadata(&file).unwrap().modified().unwrap();
         assert_eq!(fresh_after(&|| ()), Some(ContentHash::of(b"a")));
@@ -339,9 +349,8 @@ mod tests {
         fs::write(&file, "one").unwrap();
         let now = later();
         let scanned = Scanned::new();
-        let fresh = |cache: &ScanCache| {
-            cache.fresh(&file, &scanned.store, now + Duration::from_secs(1)).is_some()
-        };
+        let fresh =
+            |cache: &ScanCache| scanned.fresh(cache, &file, now + Duration::from_secs(1)).is_some();
         assert!(fresh(&scanned.recorded(&file, now)));
         // Within two seconds of the last change.
         let just = SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
@@ -360,7 +369,7 @@ mod tests {
         let cache = scanned.recorded(folder.path(), later());
         let fresh = |circumstances: &Circumstances| {
             let cache = cache.clone().under(circumstances);
-            cache.fresh(folder.path(), &scanned.store, later() + Duration::from_secs(1)).is_some()
+            scanned.fresh(&cache, folder.path(), later() + Duration::from_secs(1)).is_some()
         };
         assert!(fresh(&circumstances()));
         let same = circumstances();
