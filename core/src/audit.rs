@@ -179,6 +179,8 @@ pub enum Outcome {
     Unavailable,
     /// The tool's code broke off or broke its contract.
     Fault,
+    /// The process of the tool's code ended.
+    Crashed,
     /// The time was over.
     TimedOut,
     /// The call never came back to the pipeline: a panic of the host's own code went through it.
@@ -187,7 +189,7 @@ pub enum Outcome {
 
 impl Outcome {
     /// Every outcome.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 11] = [
         Self::Ok,
         Self::Failed,
         Self::Cancelled,
@@ -196,6 +198,7 @@ impl Outcome {
         Self::Delivered,
         Self::Unavailable,
         Self::Fault,
+        Self::Crashed,
         Self::TimedOut,
         Self::Aborted,
     ];
@@ -211,6 +214,7 @@ impl Outcome {
             Self::Delivered => "delivered",
             Self::Unavailable => "unavailable",
             Self::Fault => "fault",
+            Self::Crashed => "crashed",
             Self::TimedOut => "timed_out",
             Self::Aborted => "aborted",
         }
@@ -226,6 +230,7 @@ impl Outcome {
             },
             Err(CallError::Backend { source, .. }) => match source {
                 BackendError::Fault { .. } => Self::Fault,
+                BackendError::Crashed { .. } => Self::Crashed,
                 BackendError::Unavailable { .. } => Self::Unavailable,
                 BackendError::Cancelled => Self::Cancelled,
                 BackendError::DeadlineExceeded => Self::TimedOut,
@@ -252,6 +257,7 @@ impl Outcome {
             "fault" | "malformed_reply" => Some(Self::Fault),
             "unavailable" => Some(Self::Unavailable),
             "cancelled" => Some(Self::Cancelled),
+            "crashed" => Some(Self::Crashed),
             "deadline_exceeded" => Some(Self::TimedOut),
             _ => None,
         }

@@ -89,6 +89,14 @@ pub enum BackendError {
         /// Where in the code, as far as it is known.
         location: Option<String>,
     },
+    /// The process that ran the tool's code ended, or was ended because it did not keep to its limits. The host goes on.
+    ///
+    /// Resolution: report it to the vendor, with what ended the process.
+    #[error("the process of the tool's code ended: {}", excerpt(.how, 2_000))]
+    Crashed {
+        /// What ended it, for the operator only.
+        how: String,
+    },
     /// The code that would execute the tool can't be reached, such as a library that does not open.
     ///
     /// Resolution: the source says what is missing.

@@ -196,7 +196,9 @@ impl CallError {
             Self::Interrupted { .. } | Self::Suspension { .. } => Party::Environment,
             Self::Schema { provider, .. } | Self::Reply { provider, .. } => author(provider),
             Self::Backend { provider, source, .. } => match source {
-                BackendError::Fault { .. } | BackendError::DeadlineExceeded => author(provider),
+                BackendError::Fault { .. }
+                | BackendError::Crashed { .. }
+                | BackendError::DeadlineExceeded => author(provider),
                 BackendError::Unavailable { party, .. } => *party,
                 BackendError::Cancelled => Party::Caller,
             },
@@ -226,6 +228,7 @@ impl CallError {
             Self::Suspension { .. } => "suspend_failed",
             Self::Backend { source, .. } => match source {
                 BackendError::Fault { .. } => "fault",
+                BackendError::Crashed { .. } => "crashed",
                 BackendError::Unavailable { .. } => "unavailable",
                 BackendError::Cancelled => "cancelled",
                 BackendError::DeadlineExceeded => "deadline_exceeded",
@@ -337,6 +340,9 @@ impl CallError {
             Self::Schema { tool, .. } | Self::Reply { tool, .. } => broken(tool),
             Self::Backend { tool, source, .. } => match source {
                 BackendError::Fault { .. } => broken(tool),
+                BackendError::Crashed { .. } => format!(
+                    "The tool \"{tool}\" broke off: its process ended. What it has done until then is unknown; the operator has the details."
+                ),
                 BackendError::Unavailable { .. } => {
                     format!(
                         "The tool \"{tool}\" is out of order. Nothing was run; go on without it."

@@ -9,9 +9,11 @@ mod static_audit;
 use std::{collections::BTreeSet, fs, io, path::Path, sync::Arc, time::Duration};
 
 use log::LevelFilter;
-use toolbay_loader::{AuditConfig, Config, Limits, ToolSet, Visibility};
+use toolbay_loader::{
+    AuditConfig, Config, IsolationPolicy, Limits, ToolSet, Visibility, WorkerProgram,
+};
 
-use self::file::{ConfigFile, Isolation, Parsed, PluginsSection, ToolSetSection};
+use self::file::{ConfigFile, Parsed, PluginsSection, ToolSetSection};
 pub use self::{error::ConfigError, people::People};
 
 /// The name of the configuration file in the home folder.
@@ -57,6 +59,8 @@ impl HostConfig {
             .map_err(|error| ConfigError::of_toml(home.join(FILE_NAME), text, &error))?;
         let ConfigFile {
             plugins,
+            isolation: isolated,
+            deadlines,
             trust,
             static_audit,
             providers,
@@ -70,8 +74,17 @@ impl HostConfig {
         } = file;
         let (default_limits, default_audit) = (Limits::default(), AuditConfig::default());
         let mut loader = Config::new(home);
-        let PluginsSection { directories, locked, isolation: Isolation::InProcess } = plugins;
+        let PluginsSection { directories, locked, isolation } = plugins;
         loader.policy.locked = locked;
+        loader.policy.isolation = IsolationPolicy {
+            default: isolation.into(),
+            providers: isolated
+                .into_iter()
+                .map(|(id, word)| (id.into_inner(), word.into()))
+                .collect(),
+        };
+        loader.worker = Some(WorkerProgram::this_program());
+        loader.deadlines = deadlines.deadlines();
         loader.policy.unsigned = trust.unsigned.into();
         loader.policy.static_audit = static_audit.policy();
         loader.plugin_directories = match directories {
@@ -128,7 +141,9 @@ fn tool_set(section: ToolSetSection) -> ToolSet {
 
 #[cfg(test)]
 mod tests {
-    use toolbay_loader::{Check, Level, Policy, Privacy, Unsigned, tool_list};
+    use toolbay_loader::{
+        Check, Deadlines, Isolation, Level, Policy, Privacy, Unsigned, tool_list,
+    };
 
     use super::*;
 
@@ -145,7 +160,12 @@ mod tests {
             [plugins]
             directories = ["mine", "/opt/plugins"]
             locked = true
-            isolation = "in-process"
+            isolation = "worker"
+            [isolation]
+            greeting = "in-process"
+            notes = "auto"
+            [deadlines]
+            call_ms = 8
             [trust]
             unsigned = "allow"
             [static_audit]
@@ -187,7 +207,12 @@ mod tests {
             loader.plugin_directories,
             [Path::new("/home/ada/bay/mine"), Path::new("/opt/plugins")]
         );
-        let Policy { unsigned, locked, static_audit, .. } = &loader.policy;
+        let Policy { unsigned, locked, static_audit, isolation, .. } = &loader.policy;
+        let place = |provider: &str| isolation.of(&provider.parse().unwrap());
+        let places = ["code", "greeting", "notes"].map(place);
+        assert_eq!(places, [Isolation::Worker, Isolation::InProcess, Isolation::Auto]);
+        let deadlines = Deadlines { call: Duration::from_millis(8), ..Deadlines::default() };
+        assert_eq!(loader.deadlines, deadlines);
         assert_eq!((*unsigned, *locked), (Unsigned::Allow, true));
         assert_eq!(static_audit.level(Check::Exports), Level::Deny);
         assert_eq!(
@@ -220,7 +245,11 @@ mod tests {
     fn an_empty_file_gives_the_defaults() {
         let HostConfig { loader, people, log_level } = parse("").unwrap();
         assert!(loader.plugin_directories.is_empty() && loader.providers.is_empty());
-        assert_eq!(loader.policy, Policy::default());
+        let mut policy = Policy::default();
+        policy.isolation.default = Isolation::Auto;
+        assert_eq!(loader.policy, policy);
+        assert_eq!(loader.worker, Some(WorkerProgram::this_program()));
+        assert_eq!(loader.deadlines, Deadlines::default());
         assert_eq!(loader.limits, Limits::default());
         assert_eq!(loader.audit, AuditConfig::default());
         assert_eq!(loader.approvals_expire_after, Duration::from_hours(24));
@@ -242,6 +271,8 @@ mod tests {
             assert_eq!(level, check.default_level(), "{check}");
         }
         assert_eq!((policy.unsigned, policy.locked), (Unsigned::Refuse, false));
+        assert_eq!(policy.isolation, default.loader.policy.isolation);
+        assert_eq!(sample.loader.deadlines, default.loader.deadlines);
         assert_eq!(sample.loader.limits, default.loader.limits);
         assert_eq!(sample.loader.audit, default.loader.audit);
         assert_eq!(sample.loader.approvals_expire_after, default.loader.approvals_expire_after);

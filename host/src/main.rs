@@ -8,6 +8,8 @@ use std::{
 use toolbay::{Exit, Stdio};
 
 fn main() -> ExitCode {
+    // A worker has neither a command line nor streams of its own.
+    toolbay_loader::run_if_worker();
     // Before anything else, so that no code of a plugin ever sees the real output.
     match Stdio::take() {
         Ok(stdio) => toolbay::run(std::env::args_os(), stdio),

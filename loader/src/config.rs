@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, path::PathBuf, sync::Arc, time::Duration};
 use serde_json::value::RawValue;
 use toolbay_core::{Actor, Limits, Offer, Privacy, ProviderId, Rules, ToolSet, WriteListener};
 
-use crate::policy::Policy;
+use crate::{deadlines::Deadlines, policy::Policy, worker::WorkerProgram};
 
 /// The configuration of a [`Toolbay`](crate::Toolbay). Everything is explicit: no environment variable counts, and relative paths are
 /// made absolute once, when it is opened.
@@ -16,6 +16,10 @@ pub struct Config {
     pub plugin_directories: Vec<PathBuf>,
     /// Which plugins may run: by default, only those with a signature of a trusted key.
     pub policy: Policy,
+    /// The program that runs plugins which the policy wants in a process of their own. Without one, they do not run.
+    pub worker: Option<WorkerProgram>,
+    /// How long a plugin may take for each thing that it is asked for.
+    pub deadlines: Deadlines,
     /// The configuration of each provider, a JSON object.
     pub providers: BTreeMap<ProviderId, Box<RawValue>>,
     /// The host application's own tools, an offer of the provider `core`, where it has some.
@@ -44,6 +48,8 @@ impl Config {
             home: home.into(),
             plugin_directories: Vec::new(),
             policy: Policy::default(),
+            worker: None,
+            deadlines: Deadlines::default(),
             providers: BTreeMap::new(),
             core: None,
             limits: Limits::default(),

@@ -74,7 +74,7 @@ impl Examination {
 ///
 /// [`Rejection`] where it is none of these, or so damaged that nothing can be said about it.
 pub fn examine(path: &Path, config: &Config) -> Result<Examination, Rejection> {
-    let vetting = Vetting::new(&config.home, config.policy.clone());
+    let vetting = Vetting::new(config);
     let rulebook = vetting.rulebook();
     let source = refresh::read(path).map_err(|reason| reason.of(path, None))?;
     rulebook.examine(path, source, &vetting).map_err(|reason| reason.of(path, None))

@@ -23,6 +23,13 @@ pub enum FailureClass {
     Hang,
 }
 
+impl FailureClass {
+    /// Whether the code ended its process, or had to be ended with it.
+    pub(crate) fn is_strike(self) -> bool {
+        matches!(self, Self::Crash | Self::Hang)
+    }
+}
+
 /// How many crashes and hangs of one content are tried again.
 pub const MAX_STRIKES: u32 = 5;
 
@@ -104,8 +111,11 @@ impl Failures {
 
     /// Remembers a failure; one of the same class and host as before is a further strike.
     pub(crate) fn remember(&mut self, content: ContentHash, failure: FailureRecord) {
-        let strikes = match self.of(content) {
-            Some(before) if before.class == failure.class && before.host == failure.host => {
+        let before = self.of(content).filter(|before| before.host == failure.host);
+        let strikes = match before {
+            // What ended a process counts on, also where something else keeps it from running meanwhile.
+            Some(before) if before.class.is_strike() && !failure.class.is_strike() => return,
+            Some(before) if before.class == failure.class || before.class.is_strike() => {
                 before.strikes.saturating_add(1)
             }
             _ => 1,
@@ -113,7 +123,14 @@ impl Failures {
         self.0.insert(content.to_string(), FailureRecord { strikes, ..failure });
     }
 
-    /// Forgets a content, which worked, or is to be tried again. Tells whether there was something to forget.
+    /// Forgets why a content could not be loaded, which was loaded now. What has ended a process may do so again.
+    pub(crate) fn worked(&mut self, content: ContentHash) {
+        if self.of(content).is_some_and(|failure| !failure.class.is_strike()) {
+            self.forget(content);
+        }
+    }
+
+    /// Forgets a content, which is to be tried again. Tells whether there was something to forget.
     pub(crate) fn forget(&mut self, content: ContentHash) -> bool {
         self.0.remove(&content.to_string()).is_some()
     }
@@ -172,7 +189,9 @@ mod tests {
         assert_eq!(strikes(FailureClass::Crash, HOST), 1);
         assert_eq!(strikes(FailureClass::Crash, HOST), 2);
         assert_eq!(strikes(FailureClass::Crash, "another"), 1);
-        assert_eq!(strikes(FailureClass::Hang, "another"), 1);
+        assert_eq!(strikes(FailureClass::Hang, "another"), 2, "a hang is a strike as well");
+        assert_eq!(strikes(FailureClass::Environment, "another"), 2, "and is not forgotten");
+        failures.worked(content);
         assert!(failures.forget(content) && !failures.forget(content));
         assert_eq!(failures.of(content), None);
     }

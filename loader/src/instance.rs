@@ -1,28 +1,24 @@
-//! The functions of a loaded plugin: create, list, call.
+//! A running provider: from what its functions give to tools and replies, wherever it runs.
 
 use std::{collections::BTreeMap, time::Instant};
 
-use bytes::Bytes;
 use serde_json::value::RawValue;
 use toolbay_abi::{
-    CallInput, PluginReply, PluginRootRef,
-    abi_stable::std_types::{ROption, RResult, RVec},
     extensions::MAY_VIEWER_READ,
     note::Note,
     reply_status,
     wire::{Definition, Fault, ViewerQuestion},
 };
 use toolbay_core::{
-    BackendError, Caller, ProviderId, RawReply, ReplyStatus, Schema, ToolDefinition, ToolName,
-    ValidCall,
+    BackendError, Caller, RawReply, ReplyStatus, Schema, ToolDefinition, ToolName, ValidCall,
 };
 
 use crate::{
     bundle::BundledTool,
     encode,
+    entries::{Broken, Crash, Entries, EntryCall, EntryReply},
     plugin_text::one_line,
     rejection::{Reason, Stage},
-    services::{self, CallNumber},
     verify::{self, DeclaredTool},
 };
 
@@ -32,24 +28,18 @@ const MAX_DEFINITIONS: usize = 8 * 1024 * 1024;
 /// The most bytes of a plugin's own words in a rejection.
 const MAX_WORDS: usize = 2_000;
 
-/// A running provider in this process. Dropping it ends the instance; the library stays.
-pub(crate) struct Instance {
-    root: PluginRootRef,
-    handle: u64,
-}
+/// A running provider. Dropping it ends it.
+pub(crate) struct Instance(Box<dyn Entries>);
 
 impl Instance {
-    /// Makes an instance of the provider of an open library.
-    pub(crate) fn create(
-        root: PluginRootRef,
-        provider: &ProviderId,
-        configuration: Option<&RawValue>,
-    ) -> Result<Self, Reason> {
-        let services = services::services_for(provider);
-        let configuration = configuration.map_or("null", RawValue::get);
-        let handle = settle(root.create()(services, configuration.as_bytes().into()))
-            .map_err(|fault| refused(Stage::Create, &fault))?;
-        Ok(Self { root, handle })
+    /// The provider whose functions these are.
+    pub(crate) fn new(entries: impl Entries + 'static) -> Self {
+        Self(Box::new(entries))
+    }
+
+    /// How its process ended, so that another is needed; `None` while it runs.
+    pub(crate) fn ended(&self) -> Option<Crash> {
+        self.0.ended()
     }
 
     /// The tools that the provider lists now, made whole with what its note declares of them, and why the others are left out: those of a
@@ -60,8 +50,7 @@ impl Instance {
         declared: &[DeclaredTool],
         promised: Option<&[BundledTool]>,
     ) -> Result<(Vec<ToolDefinition>, Vec<Reason>), Reason> {
-        let json = settle(self.root.tools()(self.handle))
-            .map_err(|fault| refused(Stage::Adapt, &fault))?;
+        let json = self.0.tools().map_err(|broken| refused(Stage::Adapt, &broken))?;
         if json.len() > MAX_DEFINITIONS {
             let (expected, found) =
                 (format!("at most {MAX_DEFINITIONS} bytes"), format!("{} bytes", json.len()));
@@ -126,9 +115,8 @@ impl Instance {
         call: &ValidCall<'_>,
         deadline: Option<Instant>,
     ) -> Result<RawReply, BackendError> {
-        let reply =
-            self.with_input(call, deadline, |input| self.root.execute()(self.handle, input))?;
-        let PluginReply { status, text, rest } = reply;
+        let reply = self.0.execute(&entry_call(call, deadline)).map_err(broken_off)?;
+        let EntryReply { status, text, rest } = reply;
         let status = match status {
             reply_status::OK => ReplyStatus::Ok,
             reply_status::FAILED => ReplyStatus::Failed,
@@ -142,7 +130,7 @@ impl Instance {
                 return Err(BackendError::Fault { message, location: None });
             }
         };
-        Ok(RawReply { status, text: borrowed(text), rest: borrowed(rest) })
+        Ok(RawReply { status, text, rest })
     }
 
     /// Asks a tool what a call would do.
@@ -150,7 +138,7 @@ impl Instance {
         &self,
         call: &ValidCall<'_>,
     ) -> Result<Option<Vec<String>>, BackendError> {
-        let json = self.with_input(call, None, |input| self.root.preview()(self.handle, input))?;
+        let json = self.0.preview(&entry_call(call, None)).map_err(broken_off)?;
         serde_json::from_slice(&json).map_err(|error| {
             let message = format!("expected a preview as a JSON array of lines or null: {error}");
             BackendError::Fault { message, location: None }
@@ -164,9 +152,6 @@ impl Instance {
         viewer: &Caller,
     ) -> Result<Option<bool>, BackendError> {
         let (id, version) = MAY_VIEWER_READ;
-        let ROption::RSome(extension) = self.root.extension()(id.into(), version) else {
-            return Ok(None);
-        };
         let contract = |error: serde_json::Error| BackendError::Fault {
             message: format!("expected true, false or null: {error}"),
             location: None,
@@ -178,38 +163,22 @@ impl Instance {
             tool_config: call.tool_config(),
         };
         let question = serde_json::to_vec(&question).map_err(contract)?;
-        let answer = settle((extension.invoke)(self.handle, question.as_slice().into()));
-        serde_json::from_slice(&answer.map_err(broken_off)?).map_err(contract)
-    }
-
-    fn with_input<T>(
-        &self,
-        call: &ValidCall<'_>,
-        deadline: Option<Instant>,
-        entry: impl FnOnce(CallInput<'_>) -> RResult<T, RVec<u8>>,
-    ) -> Result<T, BackendError> {
-        // Most calls are neither cancelled nor listened to, and need no number.
-        let number = (call.cancel().is_some() || call.progress().is_some())
-            .then(|| CallNumber::new(call.cancel().cloned(), call.progress().cloned()));
-        let input = CallInput {
-            tool: call.definition().name().as_str().into(),
-            arguments: call.arguments().into(),
-            context: Caller::encoded(call.caller(), encode::caller).into(),
-            tool_config: call.tool_config().map_or("", RawValue::get).as_bytes().into(),
-            call: number.as_ref().map_or(CallNumber::NONE, CallNumber::get),
-            remaining_ms: deadline.map_or(0, |deadline| {
-                encode::milliseconds(deadline.saturating_duration_since(Instant::now()))
-            }),
-        };
-        settle(entry(input)).map_err(broken_off)
+        match self.0.extension(id, version, &question).map_err(broken_off)? {
+            Some(answer) => serde_json::from_slice(&answer).map_err(contract),
+            None => Ok(None),
+        }
     }
 }
 
-impl Drop for Instance {
-    fn drop(&mut self) {
-        if let Err(fault) = settle(self.root.destroy()(self.handle)) {
-            log::warn!("a provider's instance ended with a fault: {}", said(&fault));
-        }
+fn entry_call<'a>(call: &'a ValidCall<'_>, deadline: Option<Instant>) -> EntryCall<'a> {
+    EntryCall {
+        tool: call.definition().name().as_str(),
+        arguments: call.arguments(),
+        context: Caller::encoded(call.caller(), encode::caller),
+        tool_config: call.tool_config().map_or("", RawValue::get).as_bytes(),
+        cancel: call.cancel(),
+        progress: call.progress(),
+        deadline,
     }
 }
 
@@ -246,29 +215,31 @@ fn is_over(deadline: Option<Instant>) -> bool {
     deadline.is_some_and(|deadline| deadline <= Instant::now())
 }
 
-/// The plugin's buffer as it is: copying it out would cost more than the call of a small tool.
-fn borrowed(buffer: RVec<u8>) -> Bytes {
-    if buffer.is_empty() { Bytes::new() } else { Bytes::from_owner(buffer) }
-}
-
-fn settle<T>(result: RResult<T, RVec<u8>>) -> Result<T, Fault> {
-    result.into_result().map_err(|json| {
-        serde_json::from_slice(&json).unwrap_or_else(|error| Fault::Contract {
-            problem: format!("expected a fault as JSON: {error}"),
-        })
-    })
-}
-
-fn broken_off(fault: Fault) -> BackendError {
-    match fault {
-        Fault::Panic { message, location } => BackendError::Fault { message, location },
-        other => BackendError::Fault { message: said(&other), location: None },
+fn broken_off(broken: Broken) -> BackendError {
+    match broken {
+        Broken::Fault(Fault::Panic { message, location }) => {
+            BackendError::Fault { message, location }
+        }
+        Broken::Fault(other) => BackendError::Fault { message: said(&other), location: None },
+        Broken::Crashed(Crash { how, .. }) => BackendError::Crashed { how },
+        Broken::DeadlineExceeded => BackendError::DeadlineExceeded,
+        Broken::Cancelled => BackendError::Cancelled,
     }
 }
 
-fn refused(stage: Stage, fault: &Fault) -> Reason {
+/// Why a plugin is not taken that broke off at this stage.
+pub(crate) fn refused(stage: Stage, broken: &Broken) -> Reason {
+    let refused = |code, found: &str| Reason::plugin(stage, code, "an answer", found, REPORT);
+    let fault = match broken {
+        Broken::Fault(fault) => fault,
+        Broken::Crashed(Crash { how, hung: false }) => return refused("crashed", how),
+        Broken::Crashed(Crash { how, hung: true }) => return refused("hung", how),
+        Broken::DeadlineExceeded | Broken::Cancelled => {
+            return refused("hung", "none in time");
+        }
+    };
     match fault {
-        Fault::Panic { .. } => Reason::plugin(stage, "panicked", "an answer", said(fault), REPORT),
+        Fault::Panic { .. } => refused("panicked", &said(fault)),
         Fault::Config { .. } => Reason::plugin(
             stage,
             "bad_configuration",
@@ -277,12 +248,12 @@ fn refused(stage: Stage, fault: &Fault) -> Reason {
             "correct it in the host's configuration of this provider, then refresh; restart a host that was running meanwhile",
         )
         .by_environment(),
-        other => Reason::plugin(stage, "provider_failed", "an answer", said(other), REPORT),
+        other => refused("provider_failed", &said(other)),
     }
 }
 
 /// What a fault says, in words of the plugin's that are cut and escaped.
-fn said(fault: &Fault) -> String {
+pub(crate) fn said(fault: &Fault) -> String {
     let text = match fault {
         Fault::Panic { message, location } => {
             format!("a panic at {}: {message}", location.as_deref().unwrap_or("an unknown place"))

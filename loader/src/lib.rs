@@ -42,6 +42,7 @@ mod plugin_text;
 mod rejection;
 
 mod compatibility;
+mod deadlines;
 mod discover;
 mod inspect;
 mod static_audit;
@@ -57,13 +58,18 @@ mod store;
 mod verify;
 mod vetting;
 
+mod breaker;
 mod encode;
+mod entries;
+mod in_process;
 mod instance;
 mod library;
 mod load;
 mod mappings;
+mod not_opened;
 mod running;
 mod services;
+mod worker;
 
 mod provider;
 mod refresh;
@@ -111,6 +117,7 @@ pub use crate::{
     },
     compatibility::compatibility,
     config::{ActorNow, AuditConfig, Config},
+    deadlines::Deadlines,
     discover::{Candidate, Discovery, MAX_ENTRIES, discover},
     error::{AccessFileError, OpenError, RefreshError, RegistryFileError},
     examine::{Examination, ExaminedLibrary, examine},
@@ -123,7 +130,7 @@ pub use crate::{
     installed_file::InstalledBundle,
     plugin_text::one_line,
     plugins_lock::{FILE_NAME as LOCK_FILE_NAME, LockedPlugin, PluginsLock, PluginsLockError},
-    policy::{Loosened, Policy, Unsigned},
+    policy::{Isolation, IsolationPolicy, Loosened, Policy, Unsigned},
     refresh::RefreshOptions,
     registry_file::FORMAT as REGISTRY_FORMAT,
     rejection::{Reason as RejectionReason, Rejection, Stage},
@@ -142,6 +149,7 @@ pub use crate::{
     },
     trust::{Revocation, Signer, TrustError, TrustedKey},
     verify::{DeclaredTool, Judged, Problem, declared_tools, findings, judged},
+    worker::{WorkerProgram, run_if_worker},
 };
 pub use toolbay_abi::note::{Note, NoteTool};
 pub use toolbay_core::*;

@@ -26,6 +26,7 @@ use toolbay_abi::{
 };
 
 use crate::{
+    deadlines::LoadPhase,
     inspect,
     mappings::{self, Mapping},
     store::hash_of,
@@ -103,13 +104,16 @@ pub(crate) enum OpenError {
 }
 
 /// Opens a verified library and takes its root module, once what is mapped is known to be what was verified: the library itself, and
-/// those of `companions` that it has brought with it. Opening the same path again gives the same module.
+/// those of `companions` that it has brought with it. Opening the same path again gives the same module. `enter` is told of each phase before
+/// it begins.
 pub(crate) fn open_library(
     library: VerifiedFile<'_>,
     companions: &[VerifiedFile<'_>],
+    enter: &dyn Fn(LoadPhase),
 ) -> Result<Opened, OpenError> {
     let path = library.path;
     check_names(companions)?;
+    enter(LoadPhase::Constructors);
     // SAFETY: running the constructors of a library is sound as far as the library is; the caller has verified the file, and its
     // copy in the store can't be exchanged under this path by anybody but the host's own user.
     let opened = unsafe { Library::open(Some(path), RTLD_NOW | RTLD_LOCAL | libc::RTLD_NODELETE) };
@@ -127,6 +131,7 @@ pub(crate) fn open_library(
         return Err(OpenError::ForeignRootSymbol { found: definer });
     }
     let mapped = attest(address as usize, library.file, companions)?;
+    enter(LoadPhase::Root);
     let root = header
         .upgrade()
         .and_then(|header| header.init_root_module())

@@ -1,25 +1,26 @@
-//! From a plugin in the store to one that runs: verified once more, opened, created and listed. This is where its code first runs.
+//! From a plugin in the store to one that runs: verified once more, opened, created and listed. This is where its code first runs, in the host
+//! or in a worker.
 
-use std::{error::Error, iter, time::Instant};
+use std::{path::Path, time::Instant};
 
 use serde_json::value::RawValue;
 use toolbay_core::ToolDefinition;
 
 use crate::{
-    instance::Instance,
-    library::{OpenError, Opened},
-    plugin_text::one_line,
+    entries::{Broken, Entries},
+    in_process::InProcess,
+    instance::{Instance, refused},
+    library::Opened,
+    policy::Isolation,
     rejection::{Reason, Stage},
     running::{LoadedLibrary, Phase},
     store::ContentHash,
     verify::{Loadable, StoredPlugin},
     vetting::{Rulebook, Vetting},
+    worker::{MappedThere, Worker},
 };
 
-/// The most bytes of the linker's words in a rejection.
-const MAX_WORDS: usize = 2_000;
-
-/// A plugin that runs in this process.
+/// A plugin that runs.
 pub(crate) struct Loaded {
     pub(crate) instance: Instance,
     /// The tools that it lists, as far as it may.
@@ -43,6 +44,12 @@ impl Stopwatch {
     }
 }
 
+/// Where a plugin was opened.
+struct Place {
+    mapped: MappedThere,
+    worker: Option<u32>,
+}
+
 /// Loads a plugin, unless its content is known to fail.
 pub(crate) fn load(
     vetting: &Vetting,
@@ -54,9 +61,12 @@ pub(crate) fn load(
     vetting.hold(plugin.entry)?;
     let mut watch = Stopwatch { phases: Vec::new(), since: Instant::now() };
     let loadable = watch.phase("verify", rulebook.loadable(vetting, plugin))?;
-    let loaded = run(&mut watch, &loadable, plugin, configuration);
+    let loaded = match rulebook.isolation(plugin) {
+        Isolation::InProcess => run_here(&mut watch, &loadable, plugin, configuration),
+        _ => run_in_worker(&mut watch, vetting, &loadable, plugin, configuration),
+    };
     vetting.remember(plugin, loaded.as_ref().map(drop));
-    let (loaded, opened) = loaded?;
+    let (loaded, Place { mapped, worker }) = loaded?;
     let rustc: Vec<&str> = loadable.library.facts().rustc.iter().map(String::as_str).collect();
     let rustc = rustc.join(", ");
     let library = LoadedLibrary {
@@ -64,10 +74,11 @@ pub(crate) fn load(
         version: plugin.version.to_string(),
         hash: plugin.hash.to_string(),
         signer: plugin.signer.to_string(),
-        path: opened.mapped.path,
-        device: opened.mapped.device,
-        inode: opened.mapped.inode,
+        path: mapped.path,
+        device: mapped.device,
+        inode: mapped.inode,
         rustc: (!rustc.is_empty()).then_some(rustc),
+        worker,
         phases: watch.phases,
     };
     if let Err(error) = vetting.running.loaded(library) {
@@ -76,20 +87,66 @@ pub(crate) fn load(
     Ok(loaded)
 }
 
-fn run(
+fn run_here(
     watch: &mut Stopwatch,
     loadable: &Loadable,
     plugin: &StoredPlugin,
     configuration: Option<&RawValue>,
-) -> Result<(Loaded, Opened), Reason> {
-    let opened = watch.phase("open", loadable.open())?;
-    let created = Instance::create(opened.root, &plugin.id, configuration);
-    let instance = watch.phase("create", created)?;
+) -> Result<(Loaded, Place), Reason> {
+    let Opened { root, mapped } = watch.phase("open", loadable.open())?;
+    let mapped = MappedThere { path: mapped.path, device: mapped.device, inode: mapped.inode };
+    let created = InProcess::create(root, &plugin.id, configuration).map_err(Broken::Fault);
+    let entries = watch.phase("create", created);
+    let loaded = list(watch, loadable, plugin, entries)?;
+    Ok((loaded, Place { mapped, worker: None }))
+}
+
+fn run_in_worker(
+    watch: &mut Stopwatch,
+    vetting: &Vetting,
+    loadable: &Loadable,
+    plugin: &StoredPlugin,
+    configuration: Option<&RawValue>,
+) -> Result<(Loaded, Place), Reason> {
+    let Some(program) = &vetting.worker else { return Err(no_worker()) };
+    let started = Worker::start(program, &vetting.deadlines, &plugin.id);
+    let worker = watch.phase("start", started)?;
+    let files = loadable.hashed()?;
+    let files: Vec<(&Path, ContentHash)> =
+        files.iter().map(|(path, hash)| (*path, *hash)).collect();
+    let (library, companions) = files.split_first().ok_or_else(no_worker)?;
+    let mapped = watch.phase("open", worker.open(*library, companions))?;
+    let created = watch.phase("create", worker.create(configuration));
+    let pid = worker.pid();
+    let loaded = list(watch, loadable, plugin, created.map(|()| worker))?;
+    Ok((loaded, Place { mapped, worker: Some(pid) }))
+}
+
+/// Lists the tools of a provider that was made, in the host or in a worker.
+fn list(
+    watch: &mut Stopwatch,
+    loadable: &Loadable,
+    plugin: &StoredPlugin,
+    created: Result<impl Entries + 'static, Broken>,
+) -> Result<Loaded, Reason> {
+    let created = created.map_err(|broken| refused(Stage::Create, &broken))?;
+    let instance = Instance::new(created);
     let promised = loadable.manifest.as_ref().map(|manifest| &*manifest.parts().tools);
     let listed =
         watch.phase("list", instance.tools(loadable.library.note(), &plugin.declared, promised))?;
     let (tools, left_out) = listed;
-    Ok((Loaded { instance, tools, left_out }, opened))
+    Ok(Loaded { instance, tools, left_out })
+}
+
+fn no_worker() -> Reason {
+    Reason::plugin(
+        Stage::Policy,
+        "no_worker",
+        "a worker program, since the policy wants this plugin in a process of its own",
+        "none",
+        "name one in the application's configuration of the loader, or change the policy; the plugin does not run in the host instead",
+    )
+    .by_environment()
 }
 
 impl Vetting {
@@ -105,48 +162,5 @@ impl Vetting {
             )
             .by_environment()
         })
-    }
-}
-
-impl OpenError {
-    /// The reason for which the library is not taken.
-    pub(crate) fn reason(&self) -> Reason {
-        // What is missing stands at the end of the chain, in the linker's own words, which have names of the library in them.
-        let mut found = self.to_string();
-        for cause in iter::successors(self.source(), |&cause| cause.source()) {
-            found.push_str(&format!(": {cause}"));
-        }
-        let (code, remedy) = match self {
-            Self::Linker(_) => {
-                ("not_opened", "install what the library needs, or build it for this system")
-            }
-            Self::NoRootSymbol(_) => ("no_root_module", "build the plugin with export_provider!"),
-            Self::ForeignRootSymbol { .. } => {
-                ("foreign_root_module", "link no other plugin into this one")
-            }
-            Self::OtherFileMapped { .. } => (
-                "other_file_mapped",
-                "find out who exchanged the file between its verification and its opening; then restart the host",
-            ),
-            Self::Namesake { .. } => (
-                "companion_name_taken",
-                "use one of the two plugins in another process, or ask its vendor for a private library with a name of its own",
-            ),
-            Self::Mappings(_) => {
-                ("not_attested", "mount /proc, by which the host knows what it has loaded")
-            }
-            Self::Layout { .. } => {
-                ("other_abi", "build the plugin again with this host's toolbay-plugin-api")
-            }
-        };
-        let found = one_line(&found, MAX_WORDS);
-        let reason = Reason::plugin(Stage::Load, code, "a library that opens", found, remedy);
-        match self {
-            Self::Linker(_)
-            | Self::OtherFileMapped { .. }
-            | Self::Namesake { .. }
-            | Self::Mappings(_) => reason.by_environment(),
-            _ => reason,
-        }
     }
 }

@@ -1,6 +1,9 @@
 //! What an operator lets run: unsigned plugins or not, only what is locked or everything, and what the static audit denies.
 
+use std::collections::BTreeMap;
+
 use thiserror::Error;
+use toolbay_core::ProviderId;
 
 use crate::static_audit::StaticAuditPolicy;
 
@@ -16,6 +19,46 @@ pub struct Policy {
     pub locked: bool,
     /// What is denied of what a library's tables show.
     pub static_audit: StaticAuditPolicy,
+    /// Where plugins run.
+    pub isolation: IsolationPolicy,
+}
+
+/// Where plugins run: each provider by its own word, and the others by the default.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct IsolationPolicy {
+    /// Where a provider runs that is not named.
+    pub default: Isolation,
+    /// Where these run.
+    pub providers: BTreeMap<ProviderId, Isolation>,
+}
+
+/// Where a plugin runs.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Isolation {
+    /// In the host: fastest, and no boundary. Whatever its code does, it does to the host.
+    #[default]
+    InProcess,
+    /// In the host where a trusted key has signed it and it has not brought a process down before; otherwise in a worker.
+    Auto,
+    /// In a process of its own, which the host can end.
+    Worker,
+}
+
+impl IsolationPolicy {
+    /// Where a provider runs.
+    pub fn of(&self, provider: &ProviderId) -> Isolation {
+        self.providers.get(provider).copied().unwrap_or(self.default)
+    }
+
+    /// The first setting that is less strict than in another policy.
+    fn looser(&self, other: &Self) -> Option<String> {
+        if self.default < other.default {
+            return Some("plugins.isolation".to_owned());
+        }
+        let mut named = self.providers.keys().chain(other.providers.keys());
+        let looser = named.find(|provider| self.of(provider) < other.of(provider));
+        looser.map(|provider| format!("isolation.{provider}"))
+    }
 }
 
 /// Whether plugins run that nobody has signed. Loose libraries are always unsigned.
@@ -51,6 +94,9 @@ impl Policy {
         }
         if other.locked && !self.locked {
             return loosened("plugins.locked");
+        }
+        if let Some(setting) = self.isolation.looser(&other.isolation) {
+            return Err(Loosened { setting });
         }
         self.static_audit
             .is_at_least_as_strict_as(&other.static_audit)

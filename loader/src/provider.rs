@@ -3,12 +3,13 @@
 use std::{
     path::PathBuf,
     sync::{
-        Arc, OnceLock,
-        atomic::{AtomicU64, Ordering},
+        Arc,
+        atomic::{AtomicBool, AtomicU64, Ordering},
     },
-    time::Instant,
+    time::{Duration, Instant},
 };
 
+use arc_swap::ArcSwapOption;
 use parking_lot::Mutex;
 use serde_json::value::RawValue;
 use toolbay_core::{
@@ -16,6 +17,7 @@ use toolbay_core::{
 };
 
 use crate::{
+    breaker::Breaker,
     config::Config,
     instance::{self, Instance},
     load::{Loaded, load},
@@ -37,8 +39,11 @@ pub(crate) struct PluginProvider {
     registered: Registered,
     vetting: Arc<Vetting>,
     configuration: Option<Box<RawValue>>,
-    running: OnceLock<Running>,
-    opening: Mutex<()>,
+    running: ArcSwapOption<Running>,
+    /// Held by whoever opens the library, or starts its process again.
+    opening: Mutex<Breaker>,
+    /// Whether a process of it has ended since a call succeeded last.
+    has_ended: AtomicBool,
     faults: AtomicU64,
 }
 
@@ -56,16 +61,16 @@ impl PluginProvider {
             registered,
             vetting: Arc::clone(vetting),
             configuration,
-            running: OnceLock::new(),
-            opening: Mutex::new(()),
+            running: ArcSwapOption::empty(),
+            opening: Mutex::default(),
+            has_ended: AtomicBool::new(false),
             faults: AtomicU64::new(0),
         }
     }
 
     /// The provider with an instance that runs already, and that has just listed its tools.
     pub(crate) fn running(self, instance: Instance) -> Self {
-        // The cell is new, so that nothing is lost.
-        let _ = self.running.set(Running { instance, changed: Vec::new() });
+        self.running.store(Some(Arc::new(Running { instance, changed: Vec::new() })));
         self
     }
 
@@ -79,9 +84,9 @@ impl PluginProvider {
         self.registered.plugin.path(&self.vetting)
     }
 
-    /// Whether its library is open in this process.
+    /// Whether its library is open, in this process or in a worker of it.
     pub(crate) fn is_running(&self) -> bool {
-        self.running.get().is_some()
+        self.running.load().as_ref().is_some_and(|running| running.instance.ended().is_none())
     }
 
     /// How many calls ended with a fault.
@@ -89,22 +94,39 @@ impl PluginProvider {
         self.faults.load(Ordering::Relaxed)
     }
 
-    /// The running provider. The first caller opens the library; a failure is tried again by the next one, for its cause may go away.
-    fn ensure_running(&self) -> Result<&Running, Rejection> {
-        if let Some(running) = self.running.get() {
+    /// The running provider. The first caller opens the library, and whoever calls next starts a process again that has ended; a failure is
+    /// tried again by the next one, for its cause may go away.
+    fn ensure_running(&self) -> Result<Arc<Running>, Rejection> {
+        let there = || {
+            let running = self.running.load_full()?;
+            running.instance.ended().is_none().then_some(running)
+        };
+        if let Some(running) = there() {
             return Ok(running);
         }
-        let _opening = self.opening.lock();
-        if let Some(running) = self.running.get() {
+        let mut breaker = self.opening.lock();
+        if let Some(running) = there() {
             return Ok(running);
         }
         let Registered { plugin, tools } = &self.registered;
+        if let Some(ended) = self.running.swap(None)
+            && let Some(crash) = ended.instance.ended()
+        {
+            let ends = breaker.ended(Instant::now());
+            self.has_ended.store(true, Ordering::Relaxed);
+            self.vetting.process_ended(plugin, &crash, ends);
+        }
+        if let Some(left) = breaker.wait(Instant::now()) {
+            return Err(self.rejection(restarting(breaker.ends(), left)));
+        }
         let rulebook = self.vetting.rulebook();
         let loaded = load(&self.vetting, &rulebook, plugin, self.configuration.as_deref());
         let Loaded { instance, tools: listed, .. } =
             loaded.map_err(|reason| self.rejection(reason))?;
         let changed = instance::changed(tools.iter().map(|tool| &**tool), &listed);
-        Ok(self.running.get_or_init(|| Running { instance, changed }))
+        let running = Arc::new(Running { instance, changed });
+        self.running.store(Some(Arc::clone(&running)));
+        Ok(running)
     }
 
     fn rejection(&self, reason: Reason) -> Rejection {
@@ -112,7 +134,7 @@ impl PluginProvider {
         reason.of(plugin.path(&self.vetting), Some(plugin.id.as_str()))
     }
 
-    fn instance_for(&self, tool: &ToolName) -> Result<&Instance, BackendError> {
+    fn running_for(&self, tool: &ToolName) -> Result<Arc<Running>, BackendError> {
         let unavailable = |rejection: Rejection| BackendError::Unavailable {
             party: rejection.reason.party(),
             source: Box::new(rejection),
@@ -128,7 +150,7 @@ impl PluginProvider {
             );
             return Err(unavailable(self.rejection(reason.by_environment())));
         }
-        Ok(&running.instance)
+        Ok(running)
     }
 
     /// Logs what nobody else would tell the operator: whoever waits for a preview gets to know only that there is none.
@@ -146,11 +168,25 @@ impl PluginProvider {
     }
 
     fn counted<T>(&self, result: Result<T, BackendError>) -> Result<T, BackendError> {
-        if let Err(BackendError::Fault { .. }) = &result {
-            self.faults.fetch_add(1, Ordering::Relaxed);
+        match &result {
+            Err(BackendError::Fault { .. } | BackendError::Crashed { .. }) => {
+                self.faults.fetch_add(1, Ordering::Relaxed);
+            }
+            Ok(_) if self.has_ended.swap(false, Ordering::Relaxed) => self.opening.lock().worked(),
+            _ => {}
         }
         result
     }
+}
+
+fn restarting(ends: u32, left: Duration) -> Reason {
+    Reason::plugin(
+        Stage::Load,
+        "restarting",
+        "a plugin whose process goes on",
+        format!("one whose processes ended {ends} times in a row"),
+        format!("call again in {} ms, when it is started again", left.as_millis() + 1),
+    )
 }
 
 /// What executes the tools of a plugin.
@@ -160,13 +196,13 @@ impl ToolBackend for PluginBackend {
     fn invoke(&self, call: &ValidCall<'_>) -> Result<RawReply, BackendError> {
         // From the start: the first call of a provider also opens its library.
         let deadline = call.deadline().and_then(|left| Instant::now().checked_add(left));
-        let instance = self.0.instance_for(call.definition().name())?;
-        self.0.counted(instance.execute(call, deadline))
+        let running = self.0.running_for(call.definition().name())?;
+        self.0.counted(running.instance.execute(call, deadline))
     }
 
     fn preview(&self, call: &ValidCall<'_>) -> Result<Option<Vec<String>>, BackendError> {
-        let instance = self.0.instance_for(call.definition().name())?;
-        let preview = self.0.counted(instance.preview(call));
+        let running = self.0.running_for(call.definition().name())?;
+        let preview = self.0.counted(running.instance.preview(call));
         self.0.logged(call, "preview", preview)
     }
 
@@ -175,8 +211,8 @@ impl ToolBackend for PluginBackend {
         call: &ValidCall<'_>,
         viewer: &Caller,
     ) -> Result<Option<bool>, BackendError> {
-        let instance = self.0.instance_for(call.definition().name())?;
-        let answer = self.0.counted(instance.may_viewer_read(call, viewer));
+        let running = self.0.running_for(call.definition().name())?;
+        let answer = self.0.counted(running.instance.may_viewer_read(call, viewer));
         self.0.logged(call, "may_viewer_read", answer)
     }
 }

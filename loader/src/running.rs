@@ -54,6 +54,9 @@ pub struct LoadedLibrary {
     pub inode: u64,
     /// The compiler that built it, where it says so.
     pub rustc: Option<String>,
+    /// The process that it is loaded in, where that is a worker of the host.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub worker: Option<u32>,
     /// How long each phase of loading took.
     pub phases: Vec<Phase>,
 }
@@ -224,6 +227,7 @@ mod tests {
             device: "fe:00".to_owned(),
             inode: 7,
             rustc: None,
+            worker: None,
             phases: vec![Phase { name: "open".to_owned(), microseconds: 5 }],
         }
     }

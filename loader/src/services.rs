@@ -47,6 +47,20 @@ pub(crate) fn services_for(provider: &ProviderId) -> HostServices {
     HostServices { provider: number as u64, log_level, log, cancelled, progress, extension }
 }
 
+/// Logs something that a provider in another process says.
+pub(crate) fn log_for(provider: &ProviderId, level: Level, target: &str, message: &str) {
+    let number = services_for(provider).provider;
+    write_log(log::logger(), number, level as u32, target, message);
+}
+
+/// A progress as a plugin says it, where it is one.
+pub(crate) fn checked(progress: wire::Progress) -> Option<Progress> {
+    let wire::Progress { done, total, message } = progress;
+    let is_finite = done.is_finite() && total.is_none_or(f64::is_finite);
+    let message = message.map(|message| one_line(&message, MAX_MESSAGE));
+    is_finite.then_some(Progress { done, total, message })
+}
+
 /// A call that the plugin can ask about while this value lives. Most calls need none: nobody cancels them and nobody listens.
 #[derive(Debug)]
 pub(crate) struct CallNumber(u64);
@@ -136,10 +150,8 @@ fn report_progress(call: u64, payload: &[u8]) {
     let sink = CALLS.lock().get(&call).and_then(|call| call.progress.clone());
     // The sink is the host application's code, so it runs after the lock is gone.
     let Some(sink) = sink else { return };
-    let Ok(progress) = serde_json::from_slice::<wire::Progress>(payload) else { return };
-    if progress.done.is_finite() && progress.total.is_none_or(f64::is_finite) {
-        let message = progress.message.as_deref().map(|message| one_line(message, MAX_MESSAGE));
-        sink.progress(Progress { done: progress.done, total: progress.total, message });
+    if let Some(progress) = serde_json::from_slice(payload).ok().and_then(checked) {
+        sink.progress(progress);
     }
 }
 

@@ -165,7 +165,7 @@ impl Toolbay {
             access: AccessFile::new(config.home.clone()),
             approvals,
             audit,
-            vetting: Arc::new(Vetting::new(&config.home, config.policy.clone())),
+            vetting: Arc::new(Vetting::new(&config)),
             installed: HomeFile::new(config.home.clone()),
             cache: HomeFile::new(config.home.clone()),
             pipeline,

@@ -28,9 +28,10 @@ use crate::{
     discover::Candidate,
     inspect::{self, Inspected, Inspection},
     library::{self, Opened, VerifiedFile},
+    not_opened::NotOpened,
     rejection::{Reason, Rejection, Stage},
     static_audit::{HostSystem, Level, StaticAuditPolicy},
-    store::ContentHash,
+    store::{ContentHash, hash_of},
     trust::Signer,
     vetting::{Rulebook, Vetting},
 };
@@ -78,7 +79,18 @@ impl Loadable {
         let library = VerifiedFile { path: self.library.path(), file: self.library.file() };
         let companions: Vec<VerifiedFile<'_>> =
             self.companions.iter().map(|(path, file)| VerifiedFile { path, file }).collect();
-        library::open_library(library, &companions).map_err(|error| error.reason())
+        library::open_library(library, &companions, &|_| ())
+            .map_err(|error| NotOpened::from(&error).reason())
+    }
+
+    /// The library, and those that travel with it, each with the hash of what was verified.
+    pub(crate) fn hashed(&self) -> Result<Vec<(&Path, ContentHash)>, Reason> {
+        let own = (self.library.path(), self.library.file());
+        let files = std::iter::once(own)
+            .chain(self.companions.iter().map(|(path, file)| (path.as_path(), file)));
+        let hashed = |(path, file)| hash_of(file).map(|hash| (path, hash));
+        let hashed: std::io::Result<Vec<_>> = files.map(hashed).collect();
+        hashed.map_err(|error| NotOpened::changed(error.to_string()).reason())
     }
 }
 

@@ -1,26 +1,28 @@
 //! What a home knows about plugins before they run: the operator's policy, the trusted keys, the lock file, what failed before, and the store.
 
-use std::{
-    path::{Path, PathBuf},
-    time::Duration,
-};
+use std::{path::PathBuf, time::Duration};
 
 use parking_lot::RwLock;
 use toolbay_core::Clock;
 
 use crate::{
+    breaker::STRIKE,
     clock::SystemClock,
+    config::Config,
+    deadlines::Deadlines,
+    entries::Crash,
     failure_file::{FailureClass, FailureRecord, Failures, Retry},
     home_file::{HomeFile, HomeFileError},
     plugins_lock::{LockedPlugin, PluginsLock},
-    policy::{Loosened, Policy},
+    policy::{Isolation, Loosened, Policy},
     rejection::{Reason, Stage},
     running::Running,
     scan_cache::{Circumstances, host_build},
     static_audit::HostSystem,
     store::{ContentHash, Store},
-    trust::{Trust, TrustedKeys},
+    trust::{Signer, Trust, TrustedKeys},
     verify::StoredPlugin,
+    worker::WorkerProgram,
 };
 
 /// The files and the policy by which plugins are judged.
@@ -34,6 +36,9 @@ pub(crate) struct Vetting {
     pub(crate) host: HostSystem,
     /// Which build of which program this is.
     pub(crate) build: String,
+    /// The program that a worker is, where there is one.
+    pub(crate) worker: Option<WorkerProgram>,
+    pub(crate) deadlines: Deadlines,
     policy: RwLock<Policy>,
 }
 
@@ -47,7 +52,8 @@ pub(crate) struct Rulebook {
 }
 
 impl Vetting {
-    pub(crate) fn new(home: &Path, policy: Policy) -> Self {
+    pub(crate) fn new(config: &Config) -> Self {
+        let home = &config.home;
         Self {
             home: home.to_owned(),
             store: Store::new(home.join("store")),
@@ -56,7 +62,9 @@ impl Vetting {
             running: Running::new(home),
             host: HostSystem::current(),
             build: host_build(),
-            policy: RwLock::new(policy),
+            worker: config.worker.clone(),
+            deadlines: config.deadlines.clone(),
+            policy: RwLock::new(config.policy.clone()),
         }
     }
 
@@ -119,13 +127,31 @@ impl Vetting {
         if !is_news {
             return;
         }
+        self.keep(|failures| match failure {
+            None => failures.worked(hash),
+            Some((class, reason)) => failures.remember(
+                hash,
+                self.record(class, plugin, reason.stage.as_str(), reason.code, &reason.found),
+            ),
+        });
+    }
+
+    /// Keeps in mind that a process ended in which a plugin ran, where it has done so too often in a row.
+    pub(crate) fn process_ended(&self, plugin: &StoredPlugin, crash: &Crash, ends: u32) {
+        if !ends.is_multiple_of(STRIKE) {
+            return;
+        }
+        let (class, code) = match crash.hung {
+            true => (FailureClass::Hang, "hung"),
+            false => (FailureClass::Crash, "crashed"),
+        };
+        let record = self.record(class, plugin, "call", code, &crash.how);
+        self.keep(|failures| failures.remember(plugin.hash, record));
+    }
+
+    fn keep(&self, change: impl FnOnce(&mut Failures)) {
         let kept = self.failures.update(|failures| {
-            match failure {
-                None => drop(failures.forget(hash)),
-                Some((class, reason)) => {
-                    failures.remember(hash, self.record(class, plugin, reason));
-                }
-            }
+            change(failures);
             Ok::<_, HomeFileError>(())
         });
         if let Err(error) = kept {
@@ -133,13 +159,20 @@ impl Vetting {
         }
     }
 
-    fn record(&self, class: FailureClass, plugin: &StoredPlugin, reason: &Reason) -> FailureRecord {
+    fn record(
+        &self,
+        class: FailureClass,
+        plugin: &StoredPlugin,
+        stage: &str,
+        code: &str,
+        found: &str,
+    ) -> FailureRecord {
         FailureRecord {
             class,
             provider: plugin.id.to_string(),
-            stage: reason.stage.as_str().to_owned(),
-            code: reason.code.to_owned(),
-            found: reason.found.clone(),
+            stage: stage.to_owned(),
+            code: code.to_owned(),
+            found: found.to_owned(),
             strikes: 1,
             at: SystemClock.now().as_secs(),
             host: self.build.clone(),
@@ -157,7 +190,10 @@ fn class(reason: &Reason) -> Option<FailureClass> {
         (Stage::Load, "other_abi" | "no_root_module" | "foreign_root_module") => {
             Some(FailureClass::Permanent)
         }
-        (Stage::Create, "bad_configuration") => None,
+        // Nothing of it has run.
+        (Stage::Create, "bad_configuration") | (Stage::Load, "worker_not_started") => None,
+        (_, "crashed") => Some(FailureClass::Crash),
+        (_, "hung") => Some(FailureClass::Hang),
         (Stage::Load | Stage::Create | Stage::Adapt, _) => Some(FailureClass::Environment),
         _ => None,
     }
@@ -167,6 +203,17 @@ impl Rulebook {
     /// What is trusted.
     pub(crate) fn trust(&self) -> Trust<'_> {
         Trust { keys: self.keys.as_ref().map_err(String::clone), policy: &self.policy }
+    }
+
+    /// Where a plugin runs.
+    pub(crate) fn isolation(&self, plugin: &StoredPlugin) -> Isolation {
+        match self.policy.isolation.of(&plugin.id) {
+            Isolation::Auto => match plugin.signer {
+                Signer::Nobody => Isolation::Worker,
+                _ => Isolation::InProcess,
+            },
+            isolation => isolation,
+        }
     }
 
     /// Checks that a plugin is locked, where only what is locked may run.

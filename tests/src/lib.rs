@@ -7,6 +7,7 @@ pub mod child;
 mod home;
 mod program;
 mod transcript;
+pub mod violent;
 
 pub use build::{
     c_library, changed_note_define, host_binary, library, note_define, python, stripped,

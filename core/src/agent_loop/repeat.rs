@@ -281,6 +281,7 @@ mod tests {
             (NonIdempotentWrite, Outcome::Unavailable, true),
             (NonIdempotentWrite, Outcome::TimedOut, false),
             (NonIdempotentWrite, Outcome::Fault, false),
+            (NonIdempotentWrite, Outcome::Crashed, false),
             (NonIdempotentWrite, Outcome::Cancelled, false),
             (NonIdempotentWrite, Outcome::Aborted, false),
         ];

@@ -241,6 +241,7 @@ pub(super) fn preview(call: &ValidCall<'_>) -> Preview {
 fn class(error: &BackendError) -> &'static str {
     match error {
         BackendError::Fault { .. } => "fault",
+        BackendError::Crashed { .. } => "crashed",
         BackendError::Unavailable { .. } => "unavailable",
         BackendError::Cancelled => "cancelled",
         BackendError::DeadlineExceeded => "deadline_exceeded",

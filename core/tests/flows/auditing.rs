@@ -44,7 +44,7 @@ fn a_record_says_who_called_what_and_how_it_went() {
 #[test]
 fn every_end_of_a_call_has_its_outcome() {
     type End = fn() -> Result<RawReply, BackendError>;
-    let cases: [(End, Outcome, Option<&str>); 8] = [
+    let cases: [(End, Outcome, Option<&str>); 9] = [
         (|| Ok(RawReply::text(ReplyStatus::Ok, "")), Outcome::Ok, None),
         (|| Ok(RawReply::text(ReplyStatus::Failed, "")), Outcome::Failed, None),
         (|| Ok(RawReply::text(ReplyStatus::Cancelled, "")), Outcome::Cancelled, None),
@@ -55,6 +55,7 @@ fn every_end_of_a_call_has_its_outcome() {
             Outcome::Fault,
             Some("fault"),
         ),
+        (|| Err(BackendError::Crashed { how: "h".to_owned() }), Outcome::Crashed, Some("crashed")),
         (
             || {
                 let source = Box::new(io::Error::from(io::ErrorKind::NotFound));

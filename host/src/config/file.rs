@@ -6,11 +6,15 @@ use std::{
     num::NonZeroU32,
     path::PathBuf,
     str::FromStr,
+    time::Duration,
 };
 
 use log::LevelFilter;
 use serde::{Deserialize, Deserializer, de};
-use toolbay_loader::{ActorName, Privacy, ProviderId, ToolName, UnknownWord, Unsigned, Visibility};
+use toolbay_loader::{
+    ActorName, Deadlines, Isolation, Privacy, ProviderId, ToolName, UnknownWord, Unsigned,
+    Visibility,
+};
 
 use super::{json::JsonTable, static_audit::StaticAuditSection};
 use crate::nearest::nearest;
@@ -20,6 +24,8 @@ use crate::nearest::nearest;
 #[derive(Default)]
 pub(super) struct ConfigFile {
     pub(super) plugins: PluginsSection,
+    pub(super) isolation: BTreeMap<Parsed<ProviderId>, IsolationWord>,
+    pub(super) deadlines: DeadlinesSection,
     pub(super) trust: TrustSection,
     pub(super) static_audit: StaticAuditSection,
     pub(super) providers: BTreeMap<Parsed<ProviderId>, JsonTable>,
@@ -39,15 +45,63 @@ pub(super) struct PluginsSection {
     #[serde(default)]
     pub(super) locked: bool,
     #[serde(default)]
-    pub(super) isolation: Isolation,
+    pub(super) isolation: IsolationWord,
 }
 
-/// Where plugins run. This release has one place.
+/// Where plugins run.
 #[derive(Default, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub(super) enum Isolation {
+pub(super) enum IsolationWord {
     #[default]
+    Auto,
     InProcess,
+    Worker,
+}
+
+impl From<IsolationWord> for Isolation {
+    fn from(word: IsolationWord) -> Self {
+        match word {
+            IsolationWord::Auto => Self::Auto,
+            IsolationWord::InProcess => Self::InProcess,
+            IsolationWord::Worker => Self::Worker,
+        }
+    }
+}
+
+/// How long plugins may take, in milliseconds.
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct DeadlinesSection {
+    pub(super) open_ms: Option<NonZeroU32>,
+    pub(super) constructors_ms: Option<NonZeroU32>,
+    pub(super) root_ms: Option<NonZeroU32>,
+    pub(super) create_ms: Option<NonZeroU32>,
+    pub(super) tools_ms: Option<NonZeroU32>,
+    pub(super) call_ms: Option<NonZeroU32>,
+    pub(super) grace_ms: Option<NonZeroU32>,
+    pub(super) stop_ms: Option<NonZeroU32>,
+}
+
+impl DeadlinesSection {
+    /// The deadlines, each by its default where the file does not say it.
+    pub(super) fn deadlines(&self) -> Deadlines {
+        let mut deadlines = Deadlines::default();
+        for (said, deadline) in [
+            (self.open_ms, &mut deadlines.open),
+            (self.constructors_ms, &mut deadlines.constructors),
+            (self.root_ms, &mut deadlines.root),
+            (self.create_ms, &mut deadlines.create),
+            (self.tools_ms, &mut deadlines.tools),
+            (self.call_ms, &mut deadlines.call),
+            (self.grace_ms, &mut deadlines.grace),
+            (self.stop_ms, &mut deadlines.stop),
+        ] {
+            if let Some(milliseconds) = said {
+                *deadline = Duration::from_millis(milliseconds.get().into());
+            }
+        }
+        deadlines
+    }
 }
 
 #[derive(Default, Deserialize)]

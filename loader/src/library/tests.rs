@@ -5,6 +5,7 @@ use std::process::Command;
 use tempfile::TempDir;
 
 use super::*;
+use crate::not_opened::NotOpened;
 
 const ROOT: &str = "char _1as_0lib_1header_0root_bmodule_bloader[4096] = \"not a header\";";
 
@@ -55,9 +56,9 @@ fn code(paths: &[PathBuf], files: &[File]) -> &'static str {
     let verified = paths.iter().zip(files).map(|(path, file)| VerifiedFile { path, file });
     let verified: Vec<_> = verified.collect();
     let (plugin, companions) = verified.split_first().unwrap();
-    match open_library(*plugin, companions) {
+    match open_library(*plugin, companions, &|_| ()) {
         Ok(_) => "opened",
-        Err(error) => error.reason().code,
+        Err(error) => NotOpened::from(&error).reason().code,
     }
 }
 
