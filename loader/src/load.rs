@@ -4,7 +4,7 @@
 use std::{path::Path, time::Instant};
 
 use serde_json::value::RawValue;
-use toolbay_core::ToolDefinition;
+use toolbay_core::{ProviderId, ToolDefinition};
 
 use crate::{
     entries::{Broken, Entries},
@@ -17,7 +17,7 @@ use crate::{
     store::ContentHash,
     verify::{Loadable, StoredPlugin},
     vetting::{Rulebook, Vetting},
-    worker::{MappedThere, Worker},
+    worker::{MappedThere, Sandbox, Worker},
 };
 
 /// A plugin that runs.
@@ -63,7 +63,10 @@ pub(crate) fn load(
     let loadable = watch.phase("verify", rulebook.loadable(vetting, plugin))?;
     let loaded = match rulebook.isolation(plugin) {
         Isolation::InProcess => run_here(&mut watch, &loadable, plugin, configuration),
-        _ => run_in_worker(&mut watch, vetting, &loadable, plugin, configuration),
+        _ => {
+            let sandbox = rulebook.sandbox(plugin);
+            run_in_worker(&mut watch, vetting, &loadable, plugin, configuration, sandbox)
+        }
     };
     vetting.remember(plugin, loaded.as_ref().map(drop));
     let (loaded, Place { mapped, worker }) = loaded?;
@@ -107,15 +110,14 @@ fn run_in_worker(
     loadable: &Loadable,
     plugin: &StoredPlugin,
     configuration: Option<&RawValue>,
+    sandbox: Sandbox,
 ) -> Result<(Loaded, Place), Reason> {
-    let Some(program) = &vetting.worker else { return Err(no_worker()) };
-    let started = Worker::start(program, &vetting.deadlines, &plugin.id);
-    let worker = watch.phase("start", started)?;
+    let worker = watch.phase("start", vetting.start_worker(&plugin.id))?;
     let files = loadable.hashed()?;
     let files: Vec<(&Path, ContentHash)> =
         files.iter().map(|(path, hash)| (*path, *hash)).collect();
-    let (library, companions) = files.split_first().ok_or_else(no_worker)?;
-    let mapped = watch.phase("open", worker.open(*library, companions))?;
+    let [library, companions @ ..] = &files[..] else { return Err(no_worker()) };
+    let mapped = watch.phase("open", worker.open(*library, companions, sandbox))?;
     let created = watch.phase("create", worker.create(configuration));
     let pid = worker.pid();
     let loaded = list(watch, loadable, plugin, created.map(|()| worker))?;
@@ -138,18 +140,20 @@ fn list(
     Ok(Loaded { instance, tools, left_out })
 }
 
-fn no_worker() -> Reason {
-    Reason::plugin(
-        Stage::Policy,
-        "no_worker",
-        "a worker program, since the policy wants this plugin in a process of its own",
-        "none",
-        "name one in the application's configuration of the loader, or change the policy; the plugin does not run in the host instead",
-    )
-    .by_environment()
-}
-
 impl Vetting {
+    /// Starts a worker for a provider.
+    fn start_worker(&self, provider: &ProviderId) -> Result<Worker, Reason> {
+        match &self.worker {
+            Some(program) => Worker::start(program, &self.deadlines, provider),
+            None => Err(no_worker()),
+        }
+    }
+
+    /// Starts a worker and ends it, to see whether one can be started.
+    pub(crate) fn try_worker(&self) -> Result<(), Reason> {
+        self.start_worker(&ProviderId::core()).map(drop)
+    }
+
     /// Says that this process is about to use an entry of the store, so that nobody removes it.
     pub(crate) fn hold(&self, entry: ContentHash) -> Result<(), Reason> {
         self.running.hold(entry).map_err(|error| {
@@ -163,4 +167,15 @@ impl Vetting {
             .by_environment()
         })
     }
+}
+
+fn no_worker() -> Reason {
+    Reason::plugin(
+        Stage::Policy,
+        "no_worker",
+        "a worker program, since the policy wants this plugin in a process of its own",
+        "none",
+        "name one in the application's configuration of the loader, or change the policy; the plugin does not run in the host instead",
+    )
+    .by_environment()
 }

@@ -30,9 +30,15 @@ enum Kind {
     Mappings,
     Layout,
     Changed,
+    NoSandbox,
 }
 
 impl NotOpened {
+    /// Its process could not give up what the plugin may not do.
+    pub(crate) fn no_sandbox(error: &dyn Error) -> Self {
+        Self { kind: Kind::NoSandbox, found: chain(error) }
+    }
+
     /// It is not the file that was verified.
     pub(crate) fn changed(found: impl Into<String>) -> Self {
         Self { kind: Kind::Changed, found: found.into() }
@@ -66,6 +72,11 @@ impl NotOpened {
             Kind::Layout => {
                 ("other_abi", "build the plugin again with this host's toolbay-plugin-api", false)
             }
+            Kind::NoSandbox => (
+                "no_sandbox",
+                "use a kernel with seccomp filters; `toolbay doctor` says what this one has",
+                true,
+            ),
             Kind::Changed => (
                 "changed_in_store",
                 "refresh, which takes the plugin into the store anew; find out who changed the store",
@@ -90,11 +101,12 @@ impl From<&OpenError> for NotOpened {
             OpenError::Mappings(_) => Kind::Mappings,
             OpenError::Layout { .. } => Kind::Layout,
         };
-        // What is missing stands at the end of the chain, in the linker's own words, which have names of the library in them.
-        let mut found = error.to_string();
-        for cause in iter::successors(error.source(), |&cause| cause.source()) {
-            found.push_str(&format!(": {cause}"));
-        }
-        Self { kind, found }
+        Self { kind, found: chain(error) }
     }
+}
+
+/// What is missing often stands at the end, in the linker's own words, which have names of the library in them.
+fn chain(error: &dyn Error) -> String {
+    let causes = iter::successors(error.source(), |&cause| cause.source());
+    causes.fold(error.to_string(), |chain, cause| format!("{chain}: {cause}"))
 }

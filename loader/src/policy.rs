@@ -50,6 +50,12 @@ impl IsolationPolicy {
         self.providers.get(provider).copied().unwrap_or(self.default)
     }
 
+    /// Whether any plugin may have to run in a worker.
+    pub(crate) fn is_needed(&self) -> bool {
+        let mut places = self.providers.values().chain([&self.default]);
+        places.any(|place| *place != Isolation::InProcess)
+    }
+
     /// The first setting that is less strict than in another policy.
     fn looser(&self, other: &Self) -> Option<String> {
         if self.default < other.default {

@@ -3,7 +3,7 @@
 use std::{path::PathBuf, time::Duration};
 
 use parking_lot::RwLock;
-use toolbay_core::Clock;
+use toolbay_core::{Clock, Egress};
 
 use crate::{
     breaker::STRIKE,
@@ -18,12 +18,15 @@ use crate::{
     rejection::{Reason, Stage},
     running::Running,
     scan_cache::{Circumstances, host_build},
-    static_audit::HostSystem,
+    static_audit::{Check, HostSystem, Level},
     store::{ContentHash, Store},
     trust::{Signer, Trust, TrustedKeys},
-    verify::StoredPlugin,
-    worker::WorkerProgram,
+    verify::{DeclaredTool, StoredPlugin},
+    worker::{Sandbox, WorkerProgram},
 };
+
+/// What starts processes: where one of them is denied to libraries, a worker can start none.
+const STARTING_PROCESSES: &[&str] = &["clone", "execve", "fork", "posix_spawn", "vfork"];
 
 /// The files and the policy by which plugins are judged.
 #[derive(Debug)]
@@ -214,6 +217,15 @@ impl Rulebook {
             },
             isolation => isolation,
         }
+    }
+
+    /// What a plugin may do in a worker: what its tools declare, and what the audit lets a library import.
+    pub(crate) fn sandbox(&self, plugin: &StoredPlugin) -> Sandbox {
+        let audit = &self.policy.static_audit;
+        let is_denied = audit.level(Check::DeniedImports) == Level::Deny
+            && STARTING_PROCESSES.iter().any(|&name| audit.denied_imports.contains(name));
+        let goes_out = |tool: &DeclaredTool| tool.declarations.egress != Egress::None;
+        Sandbox { network: plugin.declared.iter().any(goes_out), processes: !is_denied }
     }
 
     /// Checks that a plugin is locked, where only what is locked may run.

@@ -18,10 +18,12 @@ mod pending;
 mod process;
 mod program;
 mod reader;
+mod sandbox;
 mod served;
 mod setup;
 mod threads;
 
 pub(crate) use client::{MappedThere, Worker};
 pub use program::WorkerProgram;
+pub(crate) use sandbox::{Sandbox, is_supported as is_sandbox_supported};
 pub use served::run_if_worker;

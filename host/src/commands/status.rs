@@ -32,6 +32,7 @@ struct LoadedJson<'a> {
     device: &'a str,
     inode: u64,
     rustc: Option<&'a str>,
+    worker: Option<u32>,
     phases: &'a [Phase],
 }
 
@@ -53,6 +54,7 @@ impl<'a> From<&'a LoadedLibrary> for LoadedJson<'a> {
             device: &library.device,
             inode: library.inode,
             rustc: library.rustc.as_deref(),
+            worker: library.worker,
             phases: &library.phases,
         }
     }
@@ -90,6 +92,9 @@ fn facts(library: &LoadedLibrary) -> Facts {
     facts.add("    mapped", path_text(&library.path));
     facts.add("    file", format!("device {}, inode {}", library.device, library.inode));
     facts.add("    rustc", library.rustc.as_deref().unwrap_or("not said"));
+    if let Some(worker) = library.worker {
+        facts.add("    worker", format!("process {worker}"));
+    }
     let phase = |phase: &Phase| format!("{} {} µs", phase.name, grouped(phase.microseconds));
     let phases: Vec<String> = library.phases.iter().map(phase).collect();
     facts.add("    phases", phases.join(", "));

@@ -12,6 +12,7 @@ use crate::{
     plugins_lock::{PluginsLock, PluginsLockError},
     policy::Unsigned,
     rights::has_raised_rights,
+    worker,
 };
 
 /// What came of looking at one thing.
@@ -63,11 +64,13 @@ fn broken(check: &'static str, found: impl Into<String>, remedy: &'static str) -
 }
 
 impl Toolbay {
-    /// Looks at everything that plugins need, and at what makes them less safe than they could be. Nothing is changed, and nothing is run.
+    /// Looks at everything that plugins need, and at what makes them less safe than they could be. Nothing is changed, and nothing of a plugin is
+    /// run.
     pub fn diagnose(&self) -> Vec<Diagnosis> {
         let mut found = vec![rights(), self.home(), self.store(), mapped(), self.libc()];
         found.extend(self.config.plugin_directories.iter().map(|path| directory(path)));
         found.push(self.unsigned());
+        found.extend(self.workers());
         found.extend(self.files());
         found
     }
@@ -128,6 +131,36 @@ impl Toolbay {
                 fine("signatures", format!("needed, of one of {keys} trusted keys"))
             }
         }
+    }
+
+    /// Whether workers can be started, and what this kernel holds them to.
+    fn workers(&self) -> Vec<Diagnosis> {
+        let policy = self.policy();
+        let is_needed = policy.isolation.is_needed();
+        let worker = match self.vetting.try_worker() {
+            Ok(()) => fine("workers", "can be started"),
+            Err(_) if !is_needed => fine("workers", "the policy needs none"),
+            Err(reason) => broken(
+                "workers",
+                format!("{}: {}", reason.code, reason.found),
+                "name a program of this release that begins with run_if_worker as the worker; until then, what needs one does not run",
+            ),
+        };
+        let sandbox = match (worker::is_sandbox_supported(), is_needed) {
+            (true, _) => fine(
+                "sandbox",
+                "connections, processes and signals as declared and allowed; not limited here: which files, and to which addresses",
+            ),
+            (false, false) => {
+                fine("sandbox", "this kernel has no seccomp filters; the policy needs none")
+            }
+            (false, true) => broken(
+                "sandbox",
+                "this kernel has no seccomp filters, without which no worker runs a plugin",
+                "use a kernel with CONFIG_SECCOMP_FILTER",
+            ),
+        };
+        vec![worker, sandbox]
     }
 
     fn files(&self) -> Vec<Diagnosis> {

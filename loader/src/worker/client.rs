@@ -24,6 +24,7 @@ use super::{
     process::{Process, Watched},
     program::WorkerProgram,
     reader::Reader,
+    sandbox::Sandbox,
 };
 use crate::{
     deadlines::{Deadlines, LoadPhase},
@@ -167,6 +168,7 @@ impl Worker {
         &self,
         library: (&Path, ContentHash),
         companions: &[(&Path, ContentHash)],
+        sandbox: Sandbox,
     ) -> Result<MappedThere, Reason> {
         let hashed = |&(path, hash): &(&Path, ContentHash)| HashedFile {
             path: path.as_os_str().as_bytes().to_vec(),
@@ -176,6 +178,7 @@ impl Worker {
             provider: self.connection.provider.as_str(),
             library: hashed(&library),
             companions: companions.iter().map(hashed).collect(),
+            sandbox,
             log_level: log::max_level() as u8,
         });
         let opened = match self.load(LoadPhase::Open, request) {

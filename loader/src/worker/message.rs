@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use serde::{Deserialize, Serialize};
 use toolbay_core::Progress;
 
+use super::sandbox::Sandbox;
 use crate::{deadlines::LoadPhase, not_opened::NotOpened};
 
 /// The version of these messages: a host and a worker of one must be of the same.
@@ -53,6 +54,8 @@ pub(super) struct Open<'a> {
     pub(super) library: HashedFile,
     /// The libraries that travel with it.
     pub(super) companions: Vec<HashedFile>,
+    /// What is given up before.
+    pub(super) sandbox: Sandbox,
     /// The most detailed level of log records that anybody wants, as `log` numbers them.
     pub(super) log_level: u8,
 }

@@ -15,7 +15,7 @@ use std::{
 
 use log::{LevelFilter, Log, Metadata, Record};
 use parking_lot::{Mutex, RwLock};
-use rustix::process::{Signal, getpgrp, kill_process_group};
+use rustix::process::{Signal, kill_current_process_group};
 use serde_json::value::RawValue;
 use toolbay_abi::{PluginRootRef, wire::Fault};
 use toolbay_core::{CancelToken, Progress, ProgressSink, ProviderId};
@@ -56,7 +56,7 @@ const NOT_BEGUN: i32 = 71;
 
 fn serve() -> i32 {
     let begun = setup::take_connection().and_then(|connection| {
-        setup::tie_to_host()?;
+        setup::leave_no_core()?;
         Ok((connection.try_clone()?, connection))
     });
     let (reading, writing) = match begun {
@@ -82,7 +82,7 @@ fn serve() -> i32 {
         complain(&format!("a worker has lost its host: {error}"));
     }
     // The host is gone, or no longer understood: nothing that this plugin has started outlives it.
-    let _ = kill_process_group(getpgrp(), Signal::KILL);
+    let _ = kill_current_process_group(Signal::KILL);
     NOT_BEGUN
 }
 
@@ -238,6 +238,7 @@ impl Served {
         let enter = |phase| self.host.say(&FromWorker::Phase(phase));
         enter(LoadPhase::Open);
         let opened = (|| {
+            open.sandbox.enter().map_err(|error| NotOpened::no_sandbox(&error))?;
             let library = verified(&open.library)?;
             let companions = open.companions.iter().map(verified);
             let companions = companions.collect::<Result<Vec<_>, _>>()?;

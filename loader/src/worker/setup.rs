@@ -24,11 +24,15 @@ pub(super) fn take_connection() -> io::Result<UnixStream> {
     Ok(connection.into())
 }
 
-/// Lets the process end with the thread of the host that started it, and leave no image of its memory behind.
-pub(super) fn tie_to_host() -> io::Result<()> {
-    set_parent_process_death_signal(Some(Signal::KILL))?;
-    setrlimit(Resource::Core, Rlimit { current: Some(0), maximum: Some(0) })?;
-    Ok(())
+/// Lets the process leave no image of its memory behind.
+pub(super) fn leave_no_core() -> io::Result<()> {
+    Ok(setrlimit(Resource::Core, Rlimit { current: Some(0), maximum: Some(0) })?)
+}
+
+/// Lets the kernel end the process with the thread of the host that started it. It would not end what the process has started; the end of the
+/// connection does that, and comes later.
+pub(super) fn end_with_host() -> io::Result<()> {
+    Ok(set_parent_process_death_signal(Some(Signal::KILL))?)
 }
 
 /// Closes every descriptor from this number on.

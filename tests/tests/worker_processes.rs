@@ -1,0 +1,228 @@
+//! The process of a worker: what it has of its host, what it may ask of the kernel, and how it ends.
+#![cfg(test)]
+
+use std::{
+    fs::{self, File},
+    os::fd::AsRawFd,
+    path::Path,
+};
+
+use toolbay_loader::{Check, Config, Isolation, Level, Stage, Toolbay, WorkerProgram};
+use toolbay_tests::{
+    Home,
+    bay::{codes, verdict},
+    child::{Child, say, wait},
+    violent::{Moment, greets_still, order},
+};
+
+fn well() -> Home {
+    Home::violent(Moment::Create, "nothing")
+}
+
+fn refreshed(config: Config) -> Toolbay {
+    let toolbay = Toolbay::open(config).unwrap();
+    assert_eq!(toolbay.refresh().unwrap().rejections, []);
+    toolbay
+}
+
+fn said(toolbay: &Toolbay, deed: &str) -> String {
+    order(toolbay, deed).unwrap().model_text().into_owned()
+}
+
+/// Whether the library of the violent plugin is mapped in this process.
+fn is_here() -> bool {
+    fs::read_to_string("/proc/self/maps").unwrap().contains("/violent-")
+}
+
+/// The processes of a group, by number.
+fn group(leader: u32) -> Vec<u32> {
+    let processes = fs::read_dir("/proc").unwrap();
+    let numbers = processes.filter_map(|entry| entry.unwrap().file_name().to_str()?.parse().ok());
+    numbers
+        .filter(|pid: &u32| {
+            let Ok(stat) = fs::read_to_string(format!("/proc/{pid}/stat")) else { return false };
+            // After the name, which may hold anything: state, parent, group.
+            let after = stat.rsplit_once(") ").map_or("", |(_, after)| after);
+            let mut fields = after.split(' ');
+            fields.next() != Some("Z") && fields.nth(1) == Some(&leader.to_string())
+        })
+        .collect()
+}
+
+/// Waits until a group has nobody left, as whoever is told to look again and again.
+fn has_gone(leader: u32) -> bool {
+    (0..1_000_000).any(|_| {
+        std::thread::yield_now();
+        group(leader).is_empty()
+    })
+}
+
+fn worker(toolbay: &Toolbay) -> u32 {
+    let loaded = toolbay.loaded();
+    loaded.iter().rev().find(|one| one.provider == "violent").unwrap().worker.unwrap()
+}
+
+#[test]
+fn a_worker_has_only_what_it_needs_of_its_host() {
+    let home = well();
+    let leaked = home.path().join("leaked");
+    let file = File::create(&leaked).unwrap();
+    // A descriptor that programs inherit, as some libraries open them.
+    let other = rustix::io::dup(&file).unwrap();
+    assert!(other.as_raw_fd() > 2);
+    let open = said(&refreshed(home.isolated()), "descriptors");
+    assert!(!open.contains("leaked"), "{open}");
+    let targets: Vec<_> = open.lines().map(|line| line.split(':').next().unwrap()).collect();
+    assert!(targets.contains(&"/dev/null") && targets.contains(&"pipe"), "{open}");
+    let mut config = home.isolated();
+    config.policy.isolation.default = Isolation::InProcess;
+    let (here, there) = (refreshed(config), refreshed(home.isolated()));
+    assert!(said(&here, "descriptors").contains("leaked"), "the twin");
+    // What the test runner tells tests is nothing for plugins.
+    assert!(said(&here, "environment").contains("CARGO_"), "the twin");
+    let environment = said(&there, "environment");
+    assert!(environment.contains("PATH") && !environment.contains("CARGO_"), "{environment}");
+}
+
+#[test]
+fn a_worker_can_do_no_more_than_its_tools_declare_and_the_policy_allows() {
+    let home = well();
+    let mut here = home.isolated();
+    here.policy.isolation.default = Isolation::InProcess;
+    let mut strict = home.isolated();
+    // Of what starts processes, the plugin imports everything but this.
+    strict.policy.static_audit.levels.insert(Check::DeniedImports, Level::Deny);
+    strict.policy.static_audit.denied_imports = ["vfork".to_owned()].into();
+    let [here, loose, strict] = [here, home.isolated(), strict].map(refreshed);
+    // Nobody listens there, so that what is allowed fails.
+    assert_eq!(
+        [&here, &loose, &strict].map(|one| said(one, "connect")),
+        ["failed", "denied", "denied"]
+    );
+    assert_eq!(
+        [&here, &loose, &strict].map(|one| said(one, "start")),
+        ["allowed", "allowed", "denied"]
+    );
+    for toolbay in [&loose, &strict] {
+        assert_eq!(said(toolbay, "kill_parent"), "done", "and this process is still there");
+    }
+}
+
+#[test]
+fn without_a_worker_a_plugin_does_not_run_instead_in_the_host() {
+    let home = well();
+    let text = home.path().join("text");
+    fs::write(&text, "no program").unwrap();
+    let programs: [(&str, Option<&Path>, (Stage, &str)); 5] = [
+        ("none", None, (Stage::Policy, "no_worker")),
+        ("missing", Some(Path::new("/nowhere/toolbay")), (Stage::Load, "worker_not_started")),
+        ("not executable", Some(&text), (Stage::Load, "worker_not_started")),
+        ("another program", Some(Path::new("/bin/true")), (Stage::Load, "worker_not_started")),
+        // It copies what the host says, which is no answer.
+        ("a talking one", Some(Path::new("/bin/cat")), (Stage::Load, "worker_not_started")),
+    ];
+    for (name, program, expected) in programs {
+        let mut config = home.isolated();
+        config.worker = program.map(WorkerProgram::at);
+        let toolbay = Toolbay::open(config).unwrap();
+        let rejections = toolbay.refresh().unwrap().rejections;
+        assert_eq!(codes(&rejections), [expected; 2], "{name}: both plugins");
+        assert!(!is_here(), "{name}");
+    }
+    assert!(greets_still(&refreshed(home.isolated())), "the twin");
+    assert!(!is_here());
+}
+
+#[test]
+fn a_plugin_that_does_not_end_is_ended() {
+    for (moment, deed) in
+        [(Moment::Drop, "nothing"), (Moment::Drop, "hang"), (Moment::Drop, "segfault")]
+    {
+        let home = Home::violent(moment, deed);
+        let toolbay = refreshed(home.isolated());
+        let pid = worker(&toolbay);
+        assert_eq!(group(pid), [pid]);
+        drop(toolbay);
+        assert!(group(pid).is_empty(), "{deed}");
+    }
+    for deed in ["crash_at_exit", "hang_at_exit", "print_unflushed"] {
+        let toolbay = refreshed(well().isolated());
+        assert_eq!(said(&toolbay, deed), "done");
+        let pid = worker(&toolbay);
+        drop(toolbay);
+        assert!(group(pid).is_empty(), "{deed}");
+    }
+}
+
+#[test]
+fn what_a_plugin_starts_ends_with_it() {
+    for deed in ["child", "daemon"] {
+        let toolbay = refreshed(well().isolated());
+        assert_eq!(said(&toolbay, deed), "done");
+        let pid = worker(&toolbay);
+        assert_eq!(group(pid).len(), 2, "{deed}: the worker and its child");
+        drop(toolbay);
+        assert!(has_gone(pid), "{deed}");
+    }
+}
+
+#[test]
+fn a_host_that_is_killed_leaves_nobody_behind() {
+    const HOME: &str = "TOOLBAY_TEST_HOME";
+    if std::env::var_os(HOME).is_some() {
+        let toolbay = refreshed(well().isolated());
+        for deed in ["child", "daemon"] {
+            assert_eq!(said(&toolbay, deed), "done");
+        }
+        say(&worker(&toolbay).to_string());
+        wait();
+        return;
+    }
+    let test = "a_host_that_is_killed_leaves_nobody_behind";
+    let mut host = Child::of(test, &[(HOME, "here".as_ref())]);
+    let pid = host.line().unwrap().parse().unwrap();
+    assert_eq!(group(pid).len(), 3, "the worker and two that it has started");
+    host.kill();
+    assert!(has_gone(pid), "{:?}", group(pid));
+}
+
+#[test]
+fn a_plugin_whose_processes_end_again_and_again_is_started_less_often_and_then_not_at_all() {
+    let home = well();
+    let toolbay = refreshed(home.isolated());
+    let mut seen = Vec::new();
+    loop {
+        let error = order(&toolbay, "segfault").unwrap_err();
+        let what = match error.code() {
+            "unavailable" => verdict(&error).1,
+            code => code,
+        };
+        if seen.last() != Some(&what) {
+            seen.push(what);
+        }
+        if what == "failed_before" {
+            break;
+        }
+        std::thread::yield_now();
+    }
+    // At once after the first, then after waits that double.
+    assert_eq!(
+        seen,
+        [
+            "crashed",
+            "restarting",
+            "crashed",
+            "restarting",
+            "crashed",
+            "restarting",
+            "crashed",
+            "failed_before"
+        ]
+    );
+    assert!(greets_still(&toolbay));
+    // Another process of the host knows it as well, and one that is told to try again does.
+    let later = Toolbay::open(home.isolated()).unwrap();
+    assert_eq!(verdict(&order(&later, "nothing").unwrap_err()).1, "failed_before");
+    later.refresh_with(toolbay_loader::RefreshOptions::default().retry(true)).unwrap();
+    assert_eq!(said(&later, "nothing"), "done");
+}
