@@ -59,6 +59,9 @@ pub struct FailureRecord {
     pub at: u64,
     /// The host that it failed in: another host tries again.
     pub host: String,
+    /// Whether it ran in the host's own process, which ended.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub in_process: bool,
 }
 
 /// Whether a content that failed before is tried again.
@@ -151,7 +154,8 @@ mod tests {
     fn record(class: FailureClass, strikes: u32) -> FailureRecord {
         let (stage, code) = ("load".to_owned(), "other_abi".to_owned());
         let (provider, found, host) = ("a".to_owned(), "b".to_owned(), HOST.to_owned());
-        FailureRecord { class, provider, stage, code, found, strikes, at: AT, host }
+        let in_process = false;
+        FailureRecord { class, provider, stage, code, found, strikes, at: AT, host, in_process }
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! A plugin that runs in this process: its functions are called as they are.
 
+use std::sync::Arc;
+
 use bytes::Bytes;
 use serde_json::value::RawValue;
 use toolbay_abi::{
@@ -10,15 +12,34 @@ use toolbay_abi::{
 use toolbay_core::ProviderId;
 
 use crate::{
+    deadlines::LoadPhase,
     entries::{Broken, Entries, EntryCall, EntryReply},
     instance::said,
+    journal::{Entered, Journal, Running},
     services::{self, CallNumber},
+    store::ContentHash,
 };
 
 /// An instance of a provider whose library is open here. Dropping it ends the instance; the library stays.
 pub(crate) struct InProcess {
     root: PluginRootRef,
     handle: u64,
+    journaled: Option<Journaled>,
+}
+
+/// Where to write down that a plugin's code runs. A worker's is not: its host sees how it ends.
+#[derive(Debug, Clone)]
+pub(crate) struct Journaled {
+    pub(crate) journal: Arc<Journal>,
+    pub(crate) provider: ProviderId,
+    pub(crate) content: ContentHash,
+}
+
+impl Journaled {
+    /// Says that the plugin's code is about to run.
+    pub(crate) fn enter(&self, running: Running) -> Entered<'_> {
+        self.journal.enter(&self.provider, self.content, running)
+    }
 }
 
 impl InProcess {
@@ -27,11 +48,19 @@ impl InProcess {
         root: PluginRootRef,
         provider: &ProviderId,
         configuration: Option<&RawValue>,
+        journaled: Option<Journaled>,
     ) -> Result<Self, Fault> {
+        let _entered = journaled
+            .as_ref()
+            .map(|journaled| journaled.enter(Running::Loading(LoadPhase::Create)));
         let services = services::services_for(provider);
         let configuration = configuration.map_or("null", RawValue::get);
         let handle = settle(root.create()(services, configuration.as_bytes().into()))?;
-        Ok(Self { root, handle })
+        Ok(Self { root, handle, journaled: journaled.clone() })
+    }
+
+    fn enter(&self, running: Running) -> Option<Entered<'_>> {
+        self.journaled.as_ref().map(|journaled| journaled.enter(running))
     }
 
     fn with_input<T>(
@@ -55,20 +84,24 @@ impl InProcess {
 
 impl Entries for InProcess {
     fn tools(&self) -> Result<Bytes, Broken> {
+        let _entered = self.enter(Running::Loading(LoadPhase::Tools));
         settle(self.root.tools()(self.handle)).map(borrowed).map_err(Broken::Fault)
     }
 
     fn execute(&self, call: &EntryCall<'_>) -> Result<EntryReply, Broken> {
+        let _entered = self.enter(Running::Call);
         let reply = Self::with_input(call, |input| self.root.execute()(self.handle, input))?;
         let PluginReply { status, text, rest } = reply;
         Ok(EntryReply { status, text: borrowed(text), rest: borrowed(rest) })
     }
 
     fn preview(&self, call: &EntryCall<'_>) -> Result<Bytes, Broken> {
+        let _entered = self.enter(Running::Call);
         Self::with_input(call, |input| self.root.preview()(self.handle, input)).map(borrowed)
     }
 
     fn extension(&self, id: &str, version: u32, payload: &[u8]) -> Result<Option<Bytes>, Broken> {
+        let _entered = self.enter(Running::Call);
         let ROption::RSome(extension) = self.root.extension()(id.into(), version) else {
             return Ok(None);
         };
@@ -79,6 +112,7 @@ impl Entries for InProcess {
 
 impl Drop for InProcess {
     fn drop(&mut self) {
+        let _entered = self.enter(Running::Stop);
         if let Err(fault) = settle(self.root.destroy()(self.handle)) {
             log::warn!("a provider's instance ended with a fault: {}", said(&fault));
         }

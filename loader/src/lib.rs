@@ -63,6 +63,7 @@ mod encode;
 mod entries;
 mod in_process;
 mod instance;
+mod journal;
 mod library;
 mod load;
 mod mappings;
@@ -160,6 +161,11 @@ pub use toolbay_core::*;
 pub mod fuzzing {
     pub use crate::registry_file::fuzz as registry_file;
 }
+
+/// The guide to workers, compiled so that it stays true.
+#[cfg(doctest)]
+#[doc = include_str!("../../docs/isolation.md")]
+struct IsolationGuide;
 
 /// The guide to embedding, compiled so that it stays true.
 #[cfg(doctest)]

@@ -1,15 +1,16 @@
 //! From a plugin in the store to one that runs: verified once more, opened, created and listed. This is where its code first runs, in the host
 //! or in a worker.
 
-use std::{path::Path, time::Instant};
+use std::{cell::Cell, path::Path, sync::Arc, time::Instant};
 
 use serde_json::value::RawValue;
 use toolbay_core::{ProviderId, ToolDefinition};
 
 use crate::{
     entries::{Broken, Entries},
-    in_process::InProcess,
+    in_process::{InProcess, Journaled},
     instance::{Instance, refused},
+    journal::Running,
     library::Opened,
     policy::Isolation,
     rejection::{Reason, Stage},
@@ -57,12 +58,12 @@ pub(crate) fn load(
     plugin: &StoredPlugin,
     configuration: Option<&RawValue>,
 ) -> Result<Loaded, Reason> {
-    rulebook.check_failures(plugin.hash, &vetting.build, vetting.now())?;
+    rulebook.check_failures(plugin, &vetting.build, vetting.now())?;
     vetting.hold(plugin.entry)?;
     let mut watch = Stopwatch { phases: Vec::new(), since: Instant::now() };
     let loadable = watch.phase("verify", rulebook.loadable(vetting, plugin))?;
-    let loaded = match rulebook.isolation(plugin) {
-        Isolation::InProcess => run_here(&mut watch, &loadable, plugin, configuration),
+    let loaded = match rulebook.isolation(plugin, &vetting.build) {
+        Isolation::InProcess => run_here(&mut watch, vetting, &loadable, plugin, configuration),
         _ => {
             let sandbox = rulebook.sandbox(plugin);
             run_in_worker(&mut watch, vetting, &loadable, plugin, configuration, sandbox)
@@ -92,14 +93,24 @@ pub(crate) fn load(
 
 fn run_here(
     watch: &mut Stopwatch,
+    vetting: &Vetting,
     loadable: &Loadable,
     plugin: &StoredPlugin,
     configuration: Option<&RawValue>,
 ) -> Result<(Loaded, Place), Reason> {
-    let Opened { root, mapped } = watch.phase("open", loadable.open())?;
+    let journal = Arc::clone(&vetting.journal);
+    let journaled = Journaled { journal, provider: plugin.id.clone(), content: plugin.hash };
+    let entered = Cell::new(None);
+    let enter = |phase| {
+        drop(entered.take());
+        entered.set(Some(journaled.enter(Running::Loading(phase))));
+    };
+    let opened = loadable.open(&enter);
+    drop(entered.take());
+    let Opened { root, mapped } = watch.phase("open", opened)?;
     let mapped = MappedThere { path: mapped.path, device: mapped.device, inode: mapped.inode };
-    let created = InProcess::create(root, &plugin.id, configuration).map_err(Broken::Fault);
-    let entries = watch.phase("create", created);
+    let created = InProcess::create(root, &plugin.id, configuration, Some(journaled.clone()));
+    let entries = watch.phase("create", created.map_err(Broken::Fault));
     let loaded = list(watch, loadable, plugin, entries)?;
     Ok((loaded, Place { mapped, worker: None }))
 }

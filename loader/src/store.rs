@@ -32,6 +32,16 @@ impl ContentHash {
         Self(Sha256::digest(bytes).into())
     }
 
+    /// The hash with these bytes.
+    pub(crate) fn from_bytes(bytes: [u8; 32]) -> Self {
+        Self(bytes)
+    }
+
+    /// Its bytes.
+    pub(crate) fn as_bytes(&self) -> &[u8; 32] {
+        &self.0
+    }
+
     /// The hash of all that was put in.
     pub(crate) fn finish(hasher: Sha256) -> Self {
         Self(hasher.finalize().into())

@@ -174,6 +174,7 @@ impl Toolbay {
             config,
         };
         toolbay.reload()?;
+        toolbay.vetting.blame_ended_hosts();
         Ok(toolbay)
     }
 

@@ -25,6 +25,7 @@ pub(crate) use {
 
 use crate::{
     bundle::Manifest,
+    deadlines::LoadPhase,
     discover::Candidate,
     inspect::{self, Inspected, Inspection},
     library::{self, Opened, VerifiedFile},
@@ -74,12 +75,12 @@ pub(crate) struct Loadable {
 }
 
 impl Loadable {
-    /// Opens the library. This is where its code first runs.
-    pub(crate) fn open(&self) -> Result<Opened, Reason> {
+    /// Opens the library. This is where its code first runs. `enter` is told of each phase before it begins.
+    pub(crate) fn open(&self, enter: &dyn Fn(LoadPhase)) -> Result<Opened, Reason> {
         let library = VerifiedFile { path: self.library.path(), file: self.library.file() };
         let companions: Vec<VerifiedFile<'_>> =
             self.companions.iter().map(|(path, file)| VerifiedFile { path, file }).collect();
-        library::open_library(library, &companions, &|_| ())
+        library::open_library(library, &companions, enter)
             .map_err(|error| NotOpened::from(&error).reason())
     }
 

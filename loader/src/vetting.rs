@@ -1,6 +1,6 @@
 //! What a home knows about plugins before they run: the operator's policy, the trusted keys, the lock file, what failed before, and the store.
 
-use std::{path::PathBuf, time::Duration};
+use std::{collections::BTreeSet, path::PathBuf, sync::Arc, time::Duration};
 
 use parking_lot::RwLock;
 use toolbay_core::{Clock, Egress};
@@ -11,8 +11,9 @@ use crate::{
     config::Config,
     deadlines::Deadlines,
     entries::Crash,
-    failure_file::{FailureClass, FailureRecord, Failures, Retry},
+    failure_file::{FailureClass, FailureRecord, Failures, MAX_STRIKES, Retry},
     home_file::{HomeFile, HomeFileError},
+    journal::{Journal, Suspect},
     plugins_lock::{LockedPlugin, PluginsLock},
     policy::{Isolation, Loosened, Policy},
     rejection::{Reason, Stage},
@@ -35,6 +36,7 @@ pub(crate) struct Vetting {
     pub(crate) store: Store,
     pub(crate) trust: HomeFile<TrustedKeys>,
     pub(crate) failures: HomeFile<Failures>,
+    pub(crate) journal: Arc<Journal>,
     pub(crate) running: Running,
     pub(crate) host: HostSystem,
     /// Which build of which program this is.
@@ -62,6 +64,7 @@ impl Vetting {
             store: Store::new(home.join("store")),
             trust: HomeFile::new(home.to_owned()),
             failures: HomeFile::new(home.to_owned()),
+            journal: Arc::new(Journal::new(home)),
             running: Running::new(home),
             host: HostSystem::current(),
             build: host_build(),
@@ -152,6 +155,40 @@ impl Vetting {
         self.keep(|failures| failures.remember(plugin.hash, record));
     }
 
+    /// Keeps in mind whose code ran when another process of the host ended, where that is certain: one plugin's alone.
+    pub(crate) fn blame_ended_hosts(&self) {
+        let ended = self.journal.left_behind().unwrap_or_else(|error| {
+            log::warn!("whose code ran when another process ended is not known: {error}");
+            Vec::new()
+        });
+        for suspects in ended {
+            let contents: BTreeSet<_> = suspects.iter().map(|suspect| suspect.content).collect();
+            let (Some(suspect), 1) = (suspects.first(), contents.len()) else {
+                let contents: Vec<_> = contents.iter().map(ContentHash::to_string).collect();
+                log::warn!(
+                    "a process of the host ended while several plugins ran, so that none is to blame: {}",
+                    contents.join(", ")
+                );
+                continue;
+            };
+            let Suspect { provider, content, running } = suspect;
+            let found = format!("the host's process ended in the phase {running}");
+            log::error!("provider {provider}: {found}");
+            let record = FailureRecord {
+                class: FailureClass::Crash,
+                provider: provider.to_string(),
+                stage: running.to_string(),
+                code: "ended_host".to_owned(),
+                found,
+                strikes: 1,
+                at: SystemClock.now().as_secs(),
+                host: self.build.clone(),
+                in_process: true,
+            };
+            self.keep(|failures| failures.remember(*content, record));
+        }
+    }
+
     fn keep(&self, change: impl FnOnce(&mut Failures)) {
         let kept = self.failures.update(|failures| {
             change(failures);
@@ -179,6 +216,7 @@ impl Vetting {
             strikes: 1,
             at: SystemClock.now().as_secs(),
             host: self.build.clone(),
+            in_process: false,
         }
     }
 
@@ -208,13 +246,13 @@ impl Rulebook {
         Trust { keys: self.keys.as_ref().map_err(String::clone), policy: &self.policy }
     }
 
-    /// Where a plugin runs.
-    pub(crate) fn isolation(&self, plugin: &StoredPlugin) -> Isolation {
+    /// Where a plugin runs: what has ended a process before runs in one of its own, unless the policy says otherwise in as many words.
+    pub(crate) fn isolation(&self, plugin: &StoredPlugin, build: &str) -> Isolation {
+        let failure = self.failures.of(plugin.hash).filter(|failure| failure.host == build);
+        let is_violent = failure.is_some_and(|failure| failure.class.is_strike());
         match self.policy.isolation.of(&plugin.id) {
-            Isolation::Auto => match plugin.signer {
-                Signer::Nobody => Isolation::Worker,
-                _ => Isolation::InProcess,
-            },
+            Isolation::Auto if plugin.signer == Signer::Nobody || is_violent => Isolation::Worker,
+            Isolation::Auto => Isolation::InProcess,
             isolation => isolation,
         }
     }
@@ -240,11 +278,17 @@ impl Rulebook {
     /// Checks that the code of a content may be run again, where running it failed before.
     pub(crate) fn check_failures(
         &self,
-        content: ContentHash,
+        plugin: &StoredPlugin,
         build: &str,
         now: Duration,
     ) -> Result<(), Reason> {
-        let Some(record) = self.failures.of(content) else { return Ok(()) };
+        let Some(record) = self.failures.of(plugin.hash) else { return Ok(()) };
+        let is_contained_now =
+            record.in_process && self.isolation(plugin, build) != Isolation::InProcess;
+        // What ended the host is tried at once where it can't do so again.
+        if is_contained_now && record.strikes < MAX_STRIKES {
+            return Ok(());
+        }
         let until = match record.retry(build, now) {
             Retry::Now => return Ok(()),
             Retry::At(at) => format!("it is tried again in {} s", at.saturating_sub(now.as_secs())),

@@ -86,6 +86,17 @@ fn contained_in(moment: Moment, phase: &str, stage: Stage) {
 }
 
 #[test]
+fn the_book_has_the_table_of_what_comes_of_each_deed() {
+    let rows = WHILE_LOADED.iter().map(|(deed, expected)| match expected {
+        None => format!("| `{deed}` | loaded | |\n"),
+        Some((code, words)) => format!("| `{deed}` | `{code}` | {words} |\n"),
+    });
+    let table: String = rows.collect();
+    let book = include_str!("../../docs/isolation.md");
+    assert!(book.contains(&table), "expected in docs/isolation.md:\n{table}");
+}
+
+#[test]
 fn what_happens_in_a_constructor_is_contained() {
     contained_in(Moment::Constructor, "constructors", Stage::Load);
 }

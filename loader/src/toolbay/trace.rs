@@ -193,7 +193,7 @@ impl Toolbay {
         trace.add("registered", StepVerdict::Passed, "registry.json", found);
         let path = plugin.path(&self.vetting);
         let now = self.vetting.now();
-        if let Err(reason) = rulebook.check_failures(plugin.hash, &self.vetting.build, now) {
+        if let Err(reason) = rulebook.check_failures(plugin, &self.vetting.build, now) {
             trace.reason(StepVerdict::Refused, "failures.json", reason);
         }
         match rulebook.loadable(&self.vetting, plugin) {

@@ -107,7 +107,8 @@ impl<R: Read> Capture<R> {
                 let note = format!("{left_out} bytes before this were too many to log");
                 services::log_for(provider, Level::Warn, self.name, &note);
             }
-            services::log_for(provider, Level::Info, self.name, &text);
+            // As visible as it is where a plugin prints in the host.
+            services::log_for(provider, Level::Warn, self.name, &text);
         }
     }
 }

@@ -266,7 +266,7 @@ impl Served {
             .transpose()
             .map_err(|error| contract(format!("expected a configuration as JSON: {error}")));
         let created = configuration.and_then(|configuration| match &*self.library.read() {
-            Some((provider, root)) => InProcess::create(*root, provider, configuration),
+            Some((provider, root)) => InProcess::create(*root, provider, configuration, None),
             None => Err(contract("expected an open library".to_owned())),
         });
         match created {

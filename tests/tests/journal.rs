@@ -1,0 +1,150 @@
+//! Which plugin is to blame where the host's own process ended, and what becomes of it then.
+#![cfg(test)]
+
+use std::{env, fs, path::Path};
+
+use toolbay_loader::{Config, Isolation, RefreshOptions, Toolbay};
+use toolbay_tests::{
+    Home,
+    bay::verdict,
+    child::{Child, say, wait},
+    violent::{Moment, greets_still, order},
+};
+
+/// The home, in the process that is to end.
+const HOME: &str = "TOOLBAY_TEST_HOME";
+
+fn in_process(home: &Home) -> Config {
+    let mut config = home.isolated();
+    config.policy.isolation.default = Isolation::InProcess;
+    config
+}
+
+/// Runs the test once more, as a host of this home, until it has ended by itself.
+fn ended_host(test: &str, home: &Home, deed: &str) {
+    let variables = [(HOME, home.path().as_os_str()), ("TOOLBAY_TEST_DEED", deed.as_ref())];
+    let mut host = Child::of(test, &variables);
+    assert_eq!(host.line(), None, "{deed}: it has ended");
+}
+
+/// What the process of the host does: uses both plugins in its own process, and lets the violent one do something.
+fn host(home: &Path) -> ! {
+    let mut config = Config::new(home);
+    config.plugin_directories.push(home.join("plugins"));
+    config.policy = in_process(&Home::new()).policy;
+    let create = home.join("create");
+    if let Ok(json) = fs::read_to_string(create) {
+        let json = serde_json::value::RawValue::from_string(json).unwrap();
+        config.providers.insert("violent".parse().unwrap(), json);
+    }
+    let toolbay = Toolbay::open(config).unwrap();
+    toolbay.refresh().unwrap();
+    assert!(greets_still(&toolbay));
+    let deed = env::var("TOOLBAY_TEST_DEED").unwrap();
+    let _ = order(&toolbay, &deed);
+    say("it is still there");
+    wait();
+    panic!("nobody has killed it")
+}
+
+#[test]
+fn the_plugin_whose_code_ran_is_named_and_runs_in_a_worker_from_then_on() {
+    if let Some(home) = env::var_os(HOME) {
+        host(home.as_ref());
+    }
+    let test = "the_plugin_whose_code_ran_is_named_and_runs_in_a_worker_from_then_on";
+    let cases = [
+        (Moment::Constructor, "exit_0", "constructors"),
+        (Moment::Root, "segfault", "root"),
+        (Moment::Create, "exit_now", "create"),
+        (Moment::Tools, "abort", "tools"),
+        (Moment::Create, "nothing", "call"),
+    ];
+    for (moment, deed, phase) in cases {
+        let mut home = Home::violent(moment, deed);
+        match moment {
+            Moment::Create => {
+                fs::write(home.path().join("create"), format!("{{\"create\":{deed:?}}}")).unwrap()
+            }
+            Moment::Tools => {
+                fs::write(home.path().join("create"), format!("{{\"tools\":{deed:?}}}")).unwrap()
+            }
+            _ => {}
+        }
+        ended_host(test, &home, "segfault");
+        home.configure("violent", serde_json::json!({}));
+        // The same place again is refused for a while, and the other plugin is not to blame.
+        let toolbay = Toolbay::open(in_process(&home)).unwrap();
+        let rejections = toolbay.refresh().unwrap().rejections;
+        let [rejection] = &rejections[..] else { panic!("{phase}: {rejections:?}") };
+        assert_eq!(
+            (rejection.reason.code, rejection.provider.as_deref()),
+            ("failed_before", Some("violent"))
+        );
+        let found = &rejection.reason.found;
+        assert!(
+            found.contains(&format!("the host's process ended in the phase {phase}")),
+            "{found}"
+        );
+        assert!(greets_still(&toolbay));
+        // In a worker it is tried at once.
+        let toolbay = Toolbay::open(home.isolated()).unwrap();
+        let rejections = toolbay.refresh().unwrap().rejections;
+        match phase {
+            "create" | "tools" | "call" => assert_eq!(rejections, [], "{phase}"),
+            _ => assert_eq!(rejections[0].reason.code, "crashed", "{phase}"),
+        }
+        assert!(greets_still(&toolbay));
+    }
+}
+
+#[test]
+fn a_host_that_ends_while_no_plugin_runs_blames_none() {
+    if let Some(home) = env::var_os(HOME) {
+        host(home.as_ref());
+    }
+    let test = "a_host_that_ends_while_no_plugin_runs_blames_none";
+    let home = Home::violent(Moment::Create, "nothing");
+    let variables = [(HOME, home.path().as_os_str()), ("TOOLBAY_TEST_DEED", "nothing".as_ref())];
+    let mut host = Child::of(test, &variables);
+    assert_eq!(host.line().as_deref(), Some("it is still there"));
+    host.kill();
+    let toolbay = Toolbay::open(in_process(&home)).unwrap();
+    assert_eq!(toolbay.refresh().unwrap().rejections, []);
+    assert_eq!(order(&toolbay, "nothing").unwrap().model_text(), "done");
+}
+
+#[test]
+fn a_power_cut_blames_nobody_and_another_content_is_released() {
+    if let Some(home) = env::var_os(HOME) {
+        host(home.as_ref());
+    }
+    let test = "a_power_cut_blames_nobody_and_another_content_is_released";
+    let home = Home::violent(Moment::Create, "nothing");
+    for is_power_cut in [true, false] {
+        ended_host(test, &home, "abort");
+        if is_power_cut {
+            // As if the machine had been started since: what is left behind is of another start.
+            for entry in fs::read_dir(home.path().join("journal")).unwrap() {
+                let path = entry.unwrap().path();
+                let mut journal = fs::read(&path).unwrap();
+                journal[8] ^= 1;
+                fs::write(path, journal).unwrap();
+            }
+        }
+        let toolbay = Toolbay::open(in_process(&home)).unwrap();
+        let answer = order(&toolbay, "nothing");
+        match is_power_cut {
+            true => assert_eq!(answer.unwrap().model_text(), "done"),
+            false => assert_eq!(verdict(&answer.unwrap_err()).1, "failed_before"),
+        }
+    }
+    // A corrected version is another content.
+    let library = home.violent_library();
+    let mut content = fs::read(&library).unwrap();
+    content.extend_from_slice(b"corrected");
+    fs::write(library, content).unwrap();
+    let toolbay = Toolbay::open(in_process(&home)).unwrap();
+    assert_eq!(toolbay.refresh_with(RefreshOptions::default()).unwrap().rejections, []);
+    assert_eq!(order(&toolbay, "nothing").unwrap().model_text(), "done");
+}
