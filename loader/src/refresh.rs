@@ -74,6 +74,8 @@ pub(crate) struct Found {
     pub(crate) ignored: Vec<(PathBuf, &'static str)>,
     /// What is worth remembering of this scan.
     pub(crate) cache: ScanCache,
+    /// The ids that plugins give themselves for which there was no room.
+    without_room: BTreeSet<String>,
 }
 
 /// A plugin that is there, before it is known which of several versions is used.
@@ -104,6 +106,7 @@ impl Scan<'_> {
             warnings: Vec::new(),
             ignored: Vec::new(),
             cache: self.cache.emptied(),
+            without_room: BTreeSet::new(),
         };
         let mut present = Vec::new();
         for candidate in &candidates {
@@ -115,6 +118,7 @@ impl Scan<'_> {
             let provider = self.provide(plugin, &mut found);
             found.providers.extend(provider);
         }
+        self.keep_without_room(&mut found);
         found.rejections.sort();
         found
     }
@@ -171,6 +175,9 @@ impl Scan<'_> {
             }
             Err(reasons) => {
                 let id = source.id();
+                found
+                    .without_room
+                    .extend(id.clone().filter(|_| reasons.iter().any(is_lack_of_room)));
                 let rejections = reasons.into_iter().map(|reason| reason.of(path, id.as_deref()));
                 found.rejections.extend(rejections);
                 None
@@ -253,10 +260,26 @@ impl Scan<'_> {
                 Some(Arc::new(self.new_provider(registered).running(instance)))
             }
             Err(reason) => {
+                found.without_room.extend(is_lack_of_room(&reason).then(|| id.to_string()));
                 found.rejections.push(of_source(reason));
                 None
             }
         }
+    }
+
+    /// Keeps what is registered where there was no room for what is there now: a full disk says nothing about a plugin.
+    fn keep_without_room(&self, found: &mut Found) {
+        let is_found = |id: &ProviderId| {
+            found.providers.iter().any(|provider| provider.registered().plugin.id == *id)
+        };
+        let kept: Vec<_> = self
+            .registered
+            .iter()
+            .filter(|before| found.without_room.contains(before.plugin.id.as_str()))
+            .filter(|before| !is_found(&before.plugin.id))
+            .map(|before| Arc::new(self.new_provider(before.clone())))
+            .collect();
+        found.providers.extend(kept);
     }
 }
 
@@ -350,6 +373,11 @@ pub(crate) fn duplicate(id: &ProviderId, version: &Version, source: &str) -> Rea
         "remove one of them; the highest version is used, and of equal versions the one with the lowest SHA-256",
     )
     .by_environment()
+}
+
+/// Whether the host could not write what it has to: a copy, or what is in use.
+fn is_lack_of_room(reason: &Reason) -> bool {
+    matches!(reason.code, "not_written" | "store_failed")
 }
 
 /// What is told of every plugin that nobody has signed, each time.

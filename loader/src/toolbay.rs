@@ -40,7 +40,7 @@ use crate::{
     clock::SystemClock,
     config::Config,
     error::{AccessFileError, OpenError, RefreshError, RegistryFileError},
-    home_file::HomeFile,
+    home_file::{HomeFile, HomeFileError},
     installed_file::Installed,
     policy::{Loosened, Policy},
     provider::{PluginBackend, PluginProvider, Registered},
@@ -215,7 +215,7 @@ impl Toolbay {
             installed: &installed,
             options,
         };
-        let Found { providers, rejections, warnings, ignored, cache } = scan.find();
+        let Found { providers, rejections, warnings, ignored, cache, .. } = scan.find();
         let found: Vec<Registered> =
             providers.iter().map(|provider| provider.registered().clone()).collect();
         let committed = self.commit(providers, |current| {
@@ -224,7 +224,7 @@ impl Toolbay {
         })?;
         if let Err(error) = self.cache.update(|there| {
             *there = cache;
-            Ok::<_, RefreshError>(())
+            Ok::<_, HomeFileError>(())
         }) {
             log::warn!("the next refresh reads everything anew: {error}");
         }

@@ -15,7 +15,7 @@ use crate::{
     access_error::NotAdmin,
     error::RefreshError,
     home_file::HomeFileError,
-    installed_file::InstalledBundle,
+    installed_file::{Installed, InstalledBundle},
     load::{Loaded, load},
     provider::Registered,
     refresh::{self, RefreshOptions, displacement, duplicate},
@@ -77,9 +77,9 @@ pub enum InstallError {
     /// Resolution: as the source says.
     #[error("what is installed can't be read or kept")]
     File(#[from] HomeFileError),
-    /// What was installed can't be registered.
+    /// What was to be installed or uninstalled can't be registered, and so was not.
     ///
-    /// Resolution: as the source says, then refresh.
+    /// Resolution: as the source says, then try again.
     #[error("what is installed can't be registered")]
     Registry(#[from] RefreshError),
 }
@@ -115,6 +115,12 @@ impl InstallError {
             Self::File(_) | Self::Registry(_) => "file",
         }
     }
+}
+
+/// What was installed before a change, and after it.
+struct Change {
+    before: Installed,
+    after: Installed,
 }
 
 /// A plugin that is ready to be installed: it was taken, and has listed its tools.
@@ -180,17 +186,40 @@ impl Toolbay {
             rejections.extend(loaded.left_out.iter().map(of_source));
         }
         rejections.sort();
-        for one in ready.values() {
-            let StoredPlugin { id, version, hash, signer, .. } = &one.plugin;
-            let detail = format!("version {version}, sha256 {hash}, signed by {signer}");
-            self.record(by, DecisionKind::Install, id.as_str(), &detail, None)?;
-        }
-        self.installed.update(|installed| {
-            for one in ready.values() {
-                installed.0.insert(one.plugin.id.to_string(), self.row(one));
-            }
-            Ok::<_, HomeFileError>(())
+        let decided: Vec<(ProviderId, String)> = ready
+            .values()
+            .map(|Ready { plugin: StoredPlugin { id, version, hash, signer, .. }, .. }| {
+                (id.clone(), format!("version {version}, sha256 {hash}, signed by {signer}"))
+            })
+            .collect();
+        let record = |refused: Option<&str>| {
+            decided.iter().try_for_each(|(id, detail)| {
+                self.record(by, DecisionKind::Install, id.as_str(), detail, refused)
+            })
+        };
+        let committed = record(None).map_err(InstallError::from).and_then(|()| {
+            let row = |one: &Ready| (one.plugin.id.to_string(), Some(self.row(one)));
+            let changed = self.change_installed(ready.values().map(row))?;
+            self.register(ready, &rulebook).inspect_err(|_| self.take_back(&changed))
+        });
+        let committed = committed.inspect_err(|error| {
+            // The log has it as decided where only a file could not be written.
+            let _ = record(Some(error.code()));
         })?;
+        drop(replacing);
+        let Committed { generation, providers, collisions, changed, old } = committed;
+        drop(old);
+        let ids: BTreeSet<&ProviderId> = decided.iter().map(|(id, _)| id).collect();
+        let installed = providers.into_iter().filter(|one| ids.contains(&one.id)).collect();
+        Ok(InstallReport { generation, installed, rejections, warnings, collisions, changed })
+    }
+
+    /// Registers what was installed in the place of what was there of the same providers.
+    fn register(
+        &self,
+        ready: BTreeMap<ProviderId, Ready>,
+        rulebook: &Rulebook,
+    ) -> Result<Committed, InstallError> {
         let plain: BTreeSet<ContentHash> =
             ready.values().filter(|one| !one.is_remarkable).map(|one| one.plugin.entry).collect();
         let ids: Vec<ProviderId> = ready.keys().cloned().collect();
@@ -204,16 +233,11 @@ impl Toolbay {
         let new: Vec<Registered> =
             found.iter().map(|provider| provider.registered().clone()).collect();
         let plain = new.iter().filter(|registered| plain.contains(&registered.plugin.entry));
-        self.remember_seen(plain, &rulebook);
-        let committed = self.commit(found, |current| {
+        self.remember_seen(plain, rulebook);
+        Ok(self.commit(found, |current| {
             let others = current.iter().filter(|there| !ids.contains(&there.plugin.id));
             Ok(others.cloned().chain(new).collect())
-        })?;
-        drop(replacing);
-        let Committed { generation, providers, collisions, changed, old } = committed;
-        drop(old);
-        let installed = providers.into_iter().filter(|one| ids.contains(&one.id)).collect();
-        Ok(InstallReport { generation, installed, rejections, warnings, collisions, changed })
+        })?)
     }
 
     /// Uninstalls a provider. Calls of it that are running finish, and its entry of the store stays until it is collected; what
@@ -224,17 +248,21 @@ impl Toolbay {
     /// [`InstallError`] where it was not uninstalled.
     pub fn uninstall(&self, id: &str, by: &Actor) -> Result<RefreshReport, InstallError> {
         self.check_admin(by, DecisionKind::Uninstall, id, "")?;
-        self.installed.update(|installed| {
-            let Some(bundle) = installed.0.remove(id) else {
-                let (id, installed) = (id.to_owned(), installed.0.keys().cloned().collect());
-                return Err(InstallError::NotInstalled { id, installed });
-            };
-            let detail = format!("version {}", bundle.version);
-            self.record(by, DecisionKind::Uninstall, id, &detail, None)?;
-            Ok(())
+        let installed = self.installed.read()?;
+        let Some(bundle) = installed.0.get(id) else {
+            let (id, installed) = (id.to_owned(), installed.0.into_keys().collect());
+            return Err(InstallError::NotInstalled { id, installed });
+        };
+        let detail = format!("version {}", bundle.version);
+        let record = |refused| self.record(by, DecisionKind::Uninstall, id, &detail, refused);
+        let forgotten = record(None).map_err(InstallError::from).and_then(|()| {
+            let changed = self.change_installed([(id.to_owned(), None)])?;
+            // What was installed is gone on purpose: the version in a plugin directory, where there is one, is no downgrade.
+            Ok(self.forget(id).inspect_err(|_| self.take_back(&changed))?)
+        });
+        forgotten.inspect_err(|error| {
+            let _ = record(Some(error.code()));
         })?;
-        // What was installed is gone on purpose: the version in a plugin directory, where there is one, is no downgrade.
-        self.forget(id)?;
         Ok(self.refresh()?)
     }
 
@@ -245,6 +273,41 @@ impl Toolbay {
     /// [`HomeFileError`] where that can't be read.
     pub fn installed(&self) -> Result<BTreeMap<String, InstalledBundle>, HomeFileError> {
         self.installed.read().map(|installed| installed.0)
+    }
+
+    /// Installs these bundles, or uninstalls those of which there is none, and tells what that changed.
+    fn change_installed(
+        &self,
+        bundles: impl IntoIterator<Item = (String, Option<InstalledBundle>)>,
+    ) -> Result<Change, HomeFileError> {
+        self.installed.update(|installed| {
+            let before = installed.clone();
+            bundles.into_iter().for_each(|(id, bundle)| installed.set(&id, bundle));
+            Ok(Change { before, after: installed.clone() })
+        })
+    }
+
+    /// Takes back what can't be registered: the next refresh must do nothing that was told to have failed.
+    fn take_back(&self, Change { before, after }: &Change) {
+        let taken_back =
+            self.installed.take_back(before, after).and_then(|is_done| match is_done {
+                true => Ok(()),
+                // What others have changed meanwhile stays.
+                false => self.installed.update(|now| {
+                    let ids = before.0.keys().chain(after.0.keys());
+                    for id in ids
+                        .filter(|id| now.0.get(*id) == after.0.get(*id))
+                        .cloned()
+                        .collect::<Vec<_>>()
+                    {
+                        now.set(&id, before.0.get(&id).cloned());
+                    }
+                    Ok(())
+                }),
+            });
+        if let Err(error) = taken_back {
+            log::error!("what could not be registered is registered by the next refresh: {error}");
+        }
     }
 
     /// Takes one source into the store and learns its tools.
