@@ -42,6 +42,7 @@ mod plugin_text;
 mod rejection;
 
 mod compatibility;
+mod departed_file;
 mod discover;
 mod inspect;
 mod static_audit;

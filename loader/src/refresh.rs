@@ -15,6 +15,7 @@ use toolbay_core::ProviderId;
 use crate::{
     bundle::{self, Bundle},
     config::Config,
+    departed_file::Departed,
     discover::{self, Candidate, Discovery},
     inspect::{self, Inspection},
     installed_file::Installed,
@@ -63,6 +64,7 @@ pub(crate) struct Scan<'a> {
     /// What is registered.
     pub(crate) registered: &'a [Registered],
     pub(crate) installed: &'a Installed,
+    pub(crate) departed: &'a Departed,
     pub(crate) options: RefreshOptions,
 }
 
@@ -210,11 +212,14 @@ impl Scan<'_> {
             // What is installed was weighed when it was, also where the process was killed before it was registered.
             let is_weighed = self.options.replace || present.is_installed;
             let before = self.registered.iter().find(|before| before.plugin.id == *id);
-            if let Some(before) = before.filter(|_| !is_weighed)
-                && let Some(reason) = displacement(before, &present.plugin)
-            {
+            let reason = match before {
+                _ if is_weighed => None,
+                Some(before) => displacement(before, &present.plugin),
+                None => self.departed.refuses(&present.plugin),
+            };
+            if let Some(reason) = reason {
                 found.rejections.push(of_source(reason));
-                displaced.insert(id.clone(), before.clone());
+                displaced.extend(before.map(|before| (id.clone(), before.clone())));
                 continue;
             }
             kept.insert(id.clone(), present);
@@ -396,23 +401,28 @@ pub(crate) fn unsigned() -> Reason {
 /// registered one is unsigned, as are plugins that are being developed.
 pub(crate) fn displacement(before: &Registered, plugin: &StoredPlugin) -> Option<Reason> {
     let Signer::Publisher { name, .. } = &before.plugin.signer else { return None };
-    let refused = |code, expected, found: String| {
-        let remedy =
-            "the registered one stays in use; where you want the other, ask for it with --replace";
-        Some(Reason::plugin(Stage::Policy, code, expected, found, remedy).by_environment())
-    };
     let id = &plugin.id;
     match &plugin.signer {
         Signer::Publisher { name: other, .. } if other == name => {}
         other => {
             let expected = format!("provider {id} of {name}, as it is registered");
-            return refused("other_publisher", expected, format!("one of {other}"));
+            let found = format!("one of {other}");
+            let reason = Reason::plugin(Stage::Policy, "other_publisher", expected, found, STAYS);
+            return Some(reason.by_environment());
         }
     }
-    if plugin.version >= before.plugin.version {
-        return None;
-    }
-    let expected = format!("version {} of provider {id} or a later one", before.plugin.version);
-    let found = format!("version {}, whose weaknesses may be known", plugin.version);
-    refused("downgrade", expected, found)
+    downgrade(&before.plugin.version, plugin, STAYS)
+}
+
+const STAYS: &str =
+    "the registered one stays in use; where you want the other, ask for it with --replace";
+
+/// Why a plugin is refused after a later version of it.
+pub(crate) fn downgrade(before: &Version, plugin: &StoredPlugin, remedy: &str) -> Option<Reason> {
+    let StoredPlugin { id, version, .. } = plugin;
+    (version < before).then(|| {
+        let expected = format!("version {before} of provider {id} or a later one");
+        let found = format!("version {version}, whose weaknesses may be known");
+        Reason::plugin(Stage::Policy, "downgrade", expected, found, remedy).by_environment()
+    })
 }

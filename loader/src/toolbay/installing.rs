@@ -13,6 +13,7 @@ use toolbay_core::{Actor, AuditError, Collision, DecisionKind, Party, ProviderId
 use super::{ChangedTool, ProviderStatus, RefreshReport, Toolbay, commit::Committed};
 use crate::{
     access_error::NotAdmin,
+    departed_file::Departed,
     error::RefreshError,
     home_file::HomeFileError,
     installed_file::{Installed, InstalledBundle},
@@ -160,10 +161,11 @@ impl Toolbay {
         let (mut rejections, mut warnings) = (Vec::new(), Vec::new());
         let mut ready: BTreeMap<ProviderId, Ready> = BTreeMap::new();
         // What the file has, and not this process alone.
-        let registered = self.file.read().contents.providers;
+        let (registered, departed) = (self.file.read().contents.providers, self.departed.read()?);
         for source in sources {
             let source = std::path::absolute(source).unwrap_or_else(|_| source.clone());
-            match self.prepare(&source, &rulebook, (&registered, options), &mut warnings) {
+            match self.prepare(&source, &rulebook, (&registered, &departed, options), &mut warnings)
+            {
                 Ok(one) => {
                     let id = one.plugin.id.clone();
                     let (one, other) = match ready.remove(&id) {
@@ -234,10 +236,14 @@ impl Toolbay {
             found.iter().map(|provider| provider.registered().clone()).collect();
         let plain = new.iter().filter(|registered| plain.contains(&registered.plugin.entry));
         self.remember_seen(plain, rulebook);
-        Ok(self.commit(found, |current| {
-            let others = current.iter().filter(|there| !ids.contains(&there.plugin.id));
-            Ok(others.cloned().chain(new).collect())
-        })?)
+        Ok(self.commit(
+            found,
+            |current| {
+                let others = current.iter().filter(|there| !ids.contains(&there.plugin.id));
+                Ok(others.cloned().chain(new).collect())
+            },
+            None,
+        )?)
     }
 
     /// Uninstalls a provider. Calls of it that are running finish, and its entry of the store stays until it is collected; what
@@ -315,7 +321,7 @@ impl Toolbay {
         &self,
         source: &Path,
         rulebook: &Rulebook,
-        (registered, options): (&[Registered], RefreshOptions),
+        (registered, departed, options): (&[Registered], &Departed, RefreshOptions),
         warnings: &mut Vec<Rejection>,
     ) -> Result<Ready, Vec<Rejection>> {
         let one = |reason: Reason, id: Option<&str>| vec![reason.of(source, id)];
@@ -330,9 +336,12 @@ impl Toolbay {
             .take(rulebook, &self.vetting)
             .map_err(|reasons| reasons.into_iter().map(of_source).collect::<Vec<_>>())?;
         let before = registered.iter().find(|before| before.plugin.id == plugin.id);
-        if let Some(before) = before.filter(|_| !options.replace)
-            && let Some(reason) = displacement(before, &plugin)
-        {
+        let refused = match before {
+            _ if options.replace => None,
+            Some(before) => displacement(before, &plugin),
+            None => departed.refuses(&plugin),
+        };
+        if let Some(reason) = refused {
             return Err(one(reason, id.as_deref()));
         }
         let configuration = self.config.providers.get(&plugin.id);
@@ -351,10 +360,14 @@ impl Toolbay {
     /// Takes a provider out of what is registered.
     fn forget(&self, id: &str) -> Result<(), RefreshError> {
         let replacing = self.replacing.lock();
-        let committed = self.commit(Vec::new(), |current| {
-            let others = current.iter().filter(|there| there.plugin.id.as_str() != id);
-            Ok(others.cloned().collect())
-        })?;
+        let committed = self.commit(
+            Vec::new(),
+            |current| {
+                let others = current.iter().filter(|there| there.plugin.id.as_str() != id);
+                Ok(others.cloned().collect())
+            },
+            Some(id),
+        )?;
         drop(replacing);
         drop(committed.old);
         Ok(())
