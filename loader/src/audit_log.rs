@@ -155,10 +155,14 @@ impl Shared {
     /// Writes what is pending, and then the decision, durably. What is decided is not done where that fails, so its record does not wait.
     fn decide(&self, decision: &DecisionRecord<'_>) -> io::Result<()> {
         let writer = &mut *self.writer.lock();
-        self.write_pending(writer)?;
         let mut line = Vec::new();
         writer.encoder.decision(decision, &mut line);
-        writer.file.append_durably(&line)
+        self.write_pending(writer).and_then(|()| writer.file.append_durably(&line)).map_err(
+            |error| {
+                let path = writer.file.path().display();
+                io::Error::new(error.kind(), format!("{path} is not writable: {error}"))
+            },
+        )
     }
 
     /// Whoever has the writer takes the queue, so that records are written in their order.

@@ -147,6 +147,26 @@ impl<D: Document> HomeFile<D> {
         Ok(value)
     }
 
+    /// Takes back the last update, which made `after` of `before`: it needs no room on a disk that is full. Returns whether it did; where
+    /// others have changed the document meanwhile, it is not the last.
+    ///
+    /// # Errors
+    ///
+    /// [`HomeFileError`]; the file is then as it was.
+    pub(crate) fn take_back(&self, before: &D, after: &D) -> Result<bool, HomeFileError> {
+        let io = |path: PathBuf| move |source| HomeFileError::Io { path, source };
+        let lock = self.file.beside("lock");
+        let _lock = Lock::wait(&lock).map_err(io(lock.clone()))?;
+        let is_last = self.read()? == *after;
+        Ok(is_last
+            && self
+                .file
+                .put_previous_back(|text| {
+                    serde_json::from_str(text.get()).is_ok_and(|it: D| it == *before)
+                })
+                .map_err(|error| self.error(error))?)
+    }
+
     fn error(&self, error: SealedError) -> HomeFileError {
         match error {
             SealedError::Io { path, source } => HomeFileError::Io { path, source },
@@ -217,6 +237,23 @@ mod tests {
         assert_eq!(anew.read().unwrap(), Anew(1));
         let aside = folder.path().join("anew.aside-1.json");
         assert_eq!(fs::read_to_string(aside).unwrap(), "{");
+    }
+
+    #[test]
+    fn only_the_last_update_is_taken_back() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = HomeFile::<Kept>::new(folder.path().to_owned());
+        set(&file, Kept(1)).unwrap();
+        assert!(!file.take_back(&Kept(0), &Kept(1)).unwrap(), "there is no version before it");
+        set(&file, Kept(2)).unwrap();
+        for (before, after) in [(1, 1), (2, 2), (0, 2)] {
+            assert!(!file.take_back(&Kept(before), &Kept(after)).unwrap(), "{before} {after}");
+            assert_eq!(file.read().unwrap(), Kept(2));
+        }
+        assert!(file.take_back(&Kept(1), &Kept(2)).unwrap());
+        assert_eq!(file.read().unwrap(), Kept(1));
+        set(&file, Kept(3)).unwrap();
+        assert_eq!(file.read().unwrap(), Kept(3));
     }
 
     #[test]

@@ -39,6 +39,14 @@ impl Document for Installed {
 }
 
 impl Installed {
+    /// Installs a bundle of this provider in the place of another, or none.
+    pub(crate) fn set(&mut self, id: &str, bundle: Option<InstalledBundle>) {
+        match bundle {
+            Some(bundle) => drop(self.0.insert(id.to_owned(), bundle)),
+            None => drop(self.0.remove(id)),
+        }
+    }
+
     /// Where the installed bundles and libraries are.
     pub(crate) fn candidates(&self, store: &Store) -> Vec<Candidate> {
         let candidate = |bundle: &InstalledBundle| {

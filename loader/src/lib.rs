@@ -83,6 +83,7 @@ mod killed_writer;
 mod lock_file;
 mod sealed_file;
 
+mod departed_file;
 mod failure_file;
 mod installed_file;
 mod plugins_lock;

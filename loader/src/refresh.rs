@@ -15,6 +15,7 @@ use toolbay_core::ProviderId;
 use crate::{
     bundle::{self, Bundle},
     config::Config,
+    departed_file::Departed,
     discover::{self, Candidate, Discovery},
     inspect::{self, Inspection},
     installed_file::Installed,
@@ -63,6 +64,7 @@ pub(crate) struct Scan<'a> {
     /// What is registered.
     pub(crate) registered: &'a [Registered],
     pub(crate) installed: &'a Installed,
+    pub(crate) departed: &'a Departed,
     pub(crate) options: RefreshOptions,
 }
 
@@ -74,6 +76,8 @@ pub(crate) struct Found {
     pub(crate) ignored: Vec<(PathBuf, &'static str)>,
     /// What is worth remembering of this scan.
     pub(crate) cache: ScanCache,
+    /// The ids that plugins give themselves for which there was no room.
+    without_room: BTreeSet<String>,
 }
 
 /// A plugin that is there, before it is known which of several versions is used.
@@ -104,6 +108,7 @@ impl Scan<'_> {
             warnings: Vec::new(),
             ignored: Vec::new(),
             cache: self.cache.emptied(),
+            without_room: BTreeSet::new(),
         };
         let mut present = Vec::new();
         for candidate in &candidates {
@@ -115,6 +120,7 @@ impl Scan<'_> {
             let provider = self.provide(plugin, &mut found);
             found.providers.extend(provider);
         }
+        self.keep_without_room(&mut found);
         found.rejections.sort();
         found
     }
@@ -171,6 +177,9 @@ impl Scan<'_> {
             }
             Err(reasons) => {
                 let id = source.id();
+                found
+                    .without_room
+                    .extend(id.clone().filter(|_| reasons.iter().any(is_lack_of_room)));
                 let rejections = reasons.into_iter().map(|reason| reason.of(path, id.as_deref()));
                 found.rejections.extend(rejections);
                 None
@@ -203,11 +212,14 @@ impl Scan<'_> {
             // What is installed was weighed when it was, also where the process was killed before it was registered.
             let is_weighed = self.options.replace || present.is_installed;
             let before = self.registered.iter().find(|before| before.plugin.id == *id);
-            if let Some(before) = before.filter(|_| !is_weighed)
-                && let Some(reason) = displacement(before, &present.plugin)
-            {
+            let reason = match before {
+                _ if is_weighed => None,
+                Some(before) => displacement(before, &present.plugin),
+                None => self.departed.refuses(&present.plugin),
+            };
+            if let Some(reason) = reason {
                 found.rejections.push(of_source(reason));
-                displaced.insert(id.clone(), before.clone());
+                displaced.extend(before.map(|before| (id.clone(), before.clone())));
                 continue;
             }
             kept.insert(id.clone(), present);
@@ -253,10 +265,26 @@ impl Scan<'_> {
                 Some(Arc::new(self.new_provider(registered).running(instance)))
             }
             Err(reason) => {
+                found.without_room.extend(is_lack_of_room(&reason).then(|| id.to_string()));
                 found.rejections.push(of_source(reason));
                 None
             }
         }
+    }
+
+    /// Keeps what is registered where there was no room for what is there now: a full disk says nothing about a plugin.
+    fn keep_without_room(&self, found: &mut Found) {
+        let is_found = |id: &ProviderId| {
+            found.providers.iter().any(|provider| provider.registered().plugin.id == *id)
+        };
+        let kept: Vec<_> = self
+            .registered
+            .iter()
+            .filter(|before| found.without_room.contains(before.plugin.id.as_str()))
+            .filter(|before| !is_found(&before.plugin.id))
+            .map(|before| Arc::new(self.new_provider(before.clone())))
+            .collect();
+        found.providers.extend(kept);
     }
 }
 
@@ -352,6 +380,11 @@ pub(crate) fn duplicate(id: &ProviderId, version: &Version, source: &str) -> Rea
     .by_environment()
 }
 
+/// Whether the host could not write what it has to: a copy, or what is in use.
+fn is_lack_of_room(reason: &Reason) -> bool {
+    matches!(reason.code, "not_written" | "store_failed")
+}
+
 /// What is told of every plugin that nobody has signed, each time.
 pub(crate) fn unsigned() -> Reason {
     Reason::plugin(
@@ -368,23 +401,28 @@ pub(crate) fn unsigned() -> Reason {
 /// registered one is unsigned, as are plugins that are being developed.
 pub(crate) fn displacement(before: &Registered, plugin: &StoredPlugin) -> Option<Reason> {
     let Signer::Publisher { name, .. } = &before.plugin.signer else { return None };
-    let refused = |code, expected, found: String| {
-        let remedy =
-            "the registered one stays in use; where you want the other, ask for it with --replace";
-        Some(Reason::plugin(Stage::Policy, code, expected, found, remedy).by_environment())
-    };
     let id = &plugin.id;
     match &plugin.signer {
         Signer::Publisher { name: other, .. } if other == name => {}
         other => {
             let expected = format!("provider {id} of {name}, as it is registered");
-            return refused("other_publisher", expected, format!("one of {other}"));
+            let found = format!("one of {other}");
+            let reason = Reason::plugin(Stage::Policy, "other_publisher", expected, found, STAYS);
+            return Some(reason.by_environment());
         }
     }
-    if plugin.version >= before.plugin.version {
-        return None;
-    }
-    let expected = format!("version {} of provider {id} or a later one", before.plugin.version);
-    let found = format!("version {}, whose weaknesses may be known", plugin.version);
-    refused("downgrade", expected, found)
+    downgrade(&before.plugin.version, plugin, STAYS)
+}
+
+const STAYS: &str =
+    "the registered one stays in use; where you want the other, ask for it with --replace";
+
+/// Why a plugin is refused after a later version of it.
+pub(crate) fn downgrade(before: &Version, plugin: &StoredPlugin, remedy: &str) -> Option<Reason> {
+    let StoredPlugin { id, version, .. } = plugin;
+    (version < before).then(|| {
+        let expected = format!("version {before} of provider {id} or a later one");
+        let found = format!("version {version}, whose weaknesses may be known");
+        Reason::plugin(Stage::Policy, "downgrade", expected, found, remedy).by_environment()
+    })
 }

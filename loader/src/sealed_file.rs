@@ -8,6 +8,7 @@
 
 use std::{
     collections::BTreeMap,
+    convert::Infallible,
     fmt::Display,
     fs::{self, File, OpenOptions},
     io::{self, Write},
@@ -188,6 +189,20 @@ impl SealedFile {
         fs::rename(staged, self.previous())
     }
 
+    /// Puts the version before in the place of the document, where it is the one that is meant. The caller holds the lock of all writers.
+    pub(crate) fn put_previous_back(
+        &self,
+        is_meant: impl FnOnce(&RawValue) -> bool,
+    ) -> Result<bool, SealedError> {
+        let path = self.path();
+        let io = |source| SealedError::Io { path: path.clone(), source };
+        let is_meant = self.read_previous(|document| Ok::<_, Infallible>(is_meant(document)))?;
+        if is_meant == Some(true) {
+            fs::rename(self.previous(), &path).and_then(|()| sync_dir(&self.folder)).map_err(io)?;
+        }
+        Ok(is_meant == Some(true))
+    }
+
     fn keep_aside(&self) -> Result<(), SealedError> {
         let mut number = 1;
         loop {
@@ -272,8 +287,6 @@ fn link_or_copy(from: &Path, to: &Path) -> io::Result<()> {
 
 #[cfg(test)]
 mod tests {
-    use std::convert::Infallible;
-
     use super::*;
 
     const FORM: Form = Form { member: "notes", format: 2 };

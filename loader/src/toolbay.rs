@@ -39,8 +39,9 @@ use crate::{
     audit_log::{AuditLog, folder},
     clock::SystemClock,
     config::Config,
+    departed_file::Departed,
     error::{AccessFileError, OpenError, RefreshError, RegistryFileError},
-    home_file::HomeFile,
+    home_file::{HomeFile, HomeFileError},
     installed_file::Installed,
     policy::{Loosened, Policy},
     provider::{PluginBackend, PluginProvider, Registered},
@@ -66,6 +67,7 @@ pub struct Toolbay {
     audit: Arc<AuditLog>,
     vetting: Arc<Vetting>,
     installed: HomeFile<Installed>,
+    departed: HomeFile<Departed>,
     cache: HomeFile<ScanCache>,
     pipeline: Pipeline,
     /// Held by whoever replaces the state, also while plugins run that take their time.
@@ -167,6 +169,7 @@ impl Toolbay {
             audit,
             vetting: Arc::new(Vetting::new(&config)),
             installed: HomeFile::new(config.home.clone()),
+            departed: HomeFile::new(config.home.clone()),
             cache: HomeFile::new(config.home.clone()),
             pipeline,
             replacing: Mutex::default(),
@@ -214,18 +217,23 @@ impl Toolbay {
             cache: self.cache.read().unwrap_or_default().under(&circumstances),
             registered: &self.file.read().contents.providers,
             installed: &installed,
+            departed: &self.departed.read()?,
             options,
         };
-        let Found { providers, rejections, warnings, ignored, cache } = scan.find();
+        let Found { providers, rejections, warnings, ignored, cache, .. } = scan.find();
         let found: Vec<Registered> =
             providers.iter().map(|provider| provider.registered().clone()).collect();
-        let committed = self.commit(providers, |current| {
-            let now = self.installed.read()?;
-            Ok(commit::merge(found, current, &installed, &now))
-        })?;
+        let committed = self.commit(
+            providers,
+            |current| {
+                let now = self.installed.read()?;
+                Ok(commit::merge(found, current, &installed, &now))
+            },
+            None,
+        )?;
         if let Err(error) = self.cache.update(|there| {
             *there = cache;
-            Ok::<_, RefreshError>(())
+            Ok::<_, HomeFileError>(())
         }) {
             log::warn!("the next refresh reads everything anew: {error}");
         }

@@ -10,8 +10,9 @@ use std::{
 use minisign::KeyPair;
 use toolbay_abi::note::TARGET;
 use toolbay_loader::{
-    BundlePath, BundledDefinition, BundledTool, Config, ContentHash, Egress, FileContent,
-    ListedFile, Manifest, ManifestParts, Target, ToolName, Toolbay, Unsigned, write_zip,
+    BundlePath, BundledDefinition, BundledTool, Config, Content, ContentHash, Egress, FileContent,
+    ListedFile, Manifest, ManifestParts, ProviderId, Target, ToolName, Toolbay, Unsigned,
+    declared_tools, read_content, write_zip,
 };
 
 use crate::bay::install;
@@ -91,6 +92,25 @@ impl Draft {
             definition: definition(&declared.name),
             declared: declared.clone(),
         });
+        Self::new(library, provider.id.clone(), &provider.version, tools.collect())
+    }
+
+    /// The bundle of a library that can't be opened alone, without what it has for debuggers: its note says which tools there are, and
+    /// nobody in which words.
+    pub fn of_unopened(library: &Path) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let library = &crate::stripped(library, folder.path());
+        let Ok(Content::Plugin { note, .. }) = read_content(&fs::read(library).unwrap()) else {
+            panic!("{} is no plugin", library.display())
+        };
+        let tools = declared_tools(&note)
+            .0
+            .into_iter()
+            .map(|declared| BundledTool { definition: BundledDefinition::Configured, declared });
+        Self::new(library, note.id.parse().unwrap(), &note.version, tools.collect())
+    }
+
+    fn new(library: &Path, id: ProviderId, version: &str, tools: Vec<BundledTool>) -> Self {
         let content = fs::read(library).unwrap();
         let path: BundlePath =
             format!("{TARGET}/{}", library.file_name().unwrap().to_str().unwrap()).parse().unwrap();
@@ -100,8 +120,8 @@ impl Draft {
             libraries: vec![listed(&path, &content)],
         };
         let parts = ManifestParts {
-            id: provider.id.clone(),
-            version: provider.version.parse().unwrap(),
+            id,
+            version: version.parse().unwrap(),
             vendor: VENDOR.to_owned(),
             license: "MIT".to_owned(),
             description: None,
@@ -112,7 +132,7 @@ impl Draft {
             icon: None,
             targets: [(TARGET.to_owned(), target)].into(),
             files: Vec::new(),
-            tools: tools.collect(),
+            tools,
         };
         Self { parts, files: [(path, content)].into() }
     }

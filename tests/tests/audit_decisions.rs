@@ -12,7 +12,7 @@ use toolbay_loader::{
     AccessError, Actor, ApprovalError, ApprovalId, AuditEntry, AuditFilter, AuditTrail, CallError,
     CallRequest, Caller, Decider, RequestState, Switch, Toolbay,
 };
-use toolbay_tests::Home;
+use toolbay_tests::{Home, bundle::Key};
 
 const ECHO: &str = "toolbay-fixture-echo";
 
@@ -127,4 +127,39 @@ fn a_switch_that_cannot_be_recorded_stays_as_it_is() {
         home.audit().into_iter().filter(|entry| entry["decision"].is_string()).collect();
     let [enabled] = &decisions[..] else { panic!("{decisions:?}") };
     assert_eq!((&enabled["decision"], &enabled["subject"]), (&json!("enable"), &json!(TOOL)));
+}
+
+#[test]
+fn what_was_recorded_and_could_not_be_kept_is_recorded_as_not_done() {
+    let home = Home::with(&[ECHO]);
+    let toolbay = home.refreshed();
+    let root = user("root", true);
+    type Decide = fn(&Toolbay, &Actor, &str) -> Result<(), &'static str>;
+    let cases: [(&str, &str, Decide); 2] = [
+        ("access", "enable", |toolbay, by, _| {
+            toolbay.switch_tool(TOOL, Switch::On, by).map(drop).map_err(|error| error.code())
+        }),
+        ("trust", "trust_key", |toolbay, by, key| {
+            toolbay.trust_key(key, "Example Ltd", by).map(drop).map_err(|error| error.code())
+        }),
+    ];
+    let key = Key::new().public();
+    for (file, _, decide) in cases {
+        let in_the_way = home.path().join(format!(".{file}-new"));
+        fs::create_dir(&in_the_way).unwrap();
+        assert_eq!(decide(&toolbay, &root, &key), Err("file"), "{file}");
+        fs::remove_dir(&in_the_way).unwrap();
+        assert_eq!(decide(&toolbay, &root, &key), Ok(()), "{file}");
+    }
+    drop(toolbay);
+    let found: Vec<_> = home
+        .audit()
+        .iter()
+        .map(|entry| ["decision", "refused"].map(|it| entry[it].as_str().map(str::to_owned)))
+        .collect();
+    let expected = cases.iter().flat_map(|(_, decision, _)| {
+        [None, Some("file"), None].map(|refused| [Some(*decision), refused])
+    });
+    let expected: Vec<_> = expected.map(|row| row.map(|it| it.map(str::to_owned))).collect();
+    assert_eq!(found, expected);
 }

@@ -123,6 +123,20 @@ fn a_signed_bundle_is_installed_where_its_key_is_trusted_alone() {
 }
 
 #[test]
+fn a_packer_whose_own_file_is_gone_goes_on() {
+    // As where it is built anew while it runs.
+    let vendor = Vendor::of(GREETING, "vendor = \"Example Ltd\"");
+    fs::copy(xtask_binary(), vendor.path("packer")).unwrap();
+    let script =
+        "exec 3<packer; rm packer; exec /proc/self/fd/3 bundle --library \"$0\" --output out";
+    let mut packer = Command::new("sh");
+    packer.args(["-c", script]).arg(&vendor.library).current_dir(vendor.path(""));
+    Ended::of(packer.output().unwrap()).with(0);
+    assert!(vendor.bundle("out").is_some());
+    assert!(!vendor.path("packer").exists());
+}
+
+#[test]
 fn packing_again_gives_the_same_bytes() {
     let vendor = Vendor::of(GREETING, "vendor = \"Example Ltd\"");
     vendor.xtask(&["bundle-key", "v.key", "--no-password"], None).with(0);

@@ -1,11 +1,14 @@
 //! What a provider lists against what its note declares, what it is configured with, and what of its answers gets through.
 #![cfg(test)]
 
+use std::fs;
+
 use serde_json::json;
 use toolbay_loader::{ReplyStatus, Stage};
-use toolbay_tests::{Home, call};
+use toolbay_tests::{Home, bay::codes, bundle::patch, call};
 
 const MISBEHAVING: &str = "toolbay-fixture-misbehaving";
+const NUMBERED: &str = "toolbay-fixture-numbered";
 
 #[test]
 fn only_declared_tools_with_schemas_that_compile_are_registered() {
@@ -23,6 +26,116 @@ fn only_declared_tools_with_schemas_that_compile_are_registered() {
     );
     let error = call(&toolbay, "undeclared", &json!({ "mode": "well" })).unwrap_err();
     assert_eq!(error.code(), "not_registered");
+}
+
+#[test]
+fn a_tool_that_is_listed_twice_is_left_out_alone() {
+    let good = "broken_schema";
+    let cases: [(&[&str], Option<&str>); 4] = [
+        (&[good], None),
+        (&[good, good], Some("broken_schema 2 times")),
+        (&[good, good, good], Some("broken_schema 3 times")),
+        // One that the note does not declare is told once.
+        (&[good, "other", "other"], Some("other 2 times")),
+    ];
+    for (names, expected) in cases {
+        let configuration = json!({ "also_lists": names });
+        let home = Home::with(&[MISBEHAVING]).configured("misbehaving", configuration);
+        let toolbay = home.open();
+        let report = toolbay.refresh().unwrap();
+        let refused = expected.map(|_| (Stage::Adapt, "duplicate_tool"));
+        assert_eq!(codes(&report.rejections), Vec::from_iter(refused), "{names:?}");
+        assert_eq!(report.rejections.first().map(|one| &*one.reason.found), expected);
+        let listed: Vec<_> = report.providers[0].tools.iter().map(|tool| tool.as_str()).collect();
+        let once = |name: &str| names.iter().filter(|one| **one == name).count() == 1;
+        let others: &[&str] = if once(good) { &["misbehave", good] } else { &["misbehave"] };
+        assert_eq!(listed, others, "{names:?}");
+        let well = call(&toolbay, "misbehave", &json!({ "mode": "well" })).unwrap();
+        assert_eq!(well.model_text(), "well", "{names:?}");
+    }
+}
+
+#[test]
+fn a_list_of_schemas_that_is_too_large_is_not_read() {
+    let whole = 8 * 1024 * 1024;
+    let adapt = |code| vec![(Stage::Adapt, code)];
+    let cases: [(usize, _, &[&str]); 4] = [
+        (60_000, vec![], &["misbehave", "broken_schema"]),
+        // One schema alone is too large, and the list can still be read.
+        (70_000, adapt("bad_schema"), &["misbehave"]),
+        (whole - 10_000, adapt("bad_schema"), &["misbehave"]),
+        (whole, adapt("definitions_too_large"), &[]),
+    ];
+    for (spare_bytes, expected, tools) in cases {
+        let configuration = json!({ "also_lists": ["broken_schema"], "spare_bytes": spare_bytes });
+        let home = Home::with(&[MISBEHAVING, NUMBERED]).configured("misbehaving", configuration);
+        let toolbay = home.open();
+        let report = toolbay.refresh().unwrap();
+        assert_eq!(codes(&report.rejections), expected, "{spare_bytes}");
+        let listed = report.providers.iter().flat_map(|provider| &provider.tools);
+        let listed: Vec<_> = listed.map(|tool| tool.as_str()).collect();
+        assert_eq!(listed, [tools, &["numbered_00000"]].concat(), "{spare_bytes}");
+        let beside = call(&toolbay, "numbered_00000", &json!({})).unwrap();
+        assert_eq!(beside.model_text(), "number 00000", "{spare_bytes}");
+    }
+}
+
+#[test]
+fn bytes_that_are_no_text_are_replaced_in_an_answer_and_refused_in_a_declaration() {
+    // What is replaced wherever it is in the library, one after the other; what a refresh finds; what a call then answers.
+    type Case =
+        (&'static [(&'static str, &'static [u8])], &'static [(Stage, &'static str)], &'static str);
+    let cases: [Case; 6] = [
+        (&[("number 00000", b"number 00001")], &[], "number 00001"),
+        (&[("number 00000", b"number \xff\xc3\x280\n")], &[], "number \u{fffd}\u{fffd}(0\n"),
+        // The description stands in the list alone, the summary in the note.
+        (
+            &[("Answers with its number.", b"Answers with its number\xff")],
+            &[(Stage::Adapt, "bad_definitions")],
+            "",
+        ),
+        (
+            &[("Answers with its number", b"Answers with its numbe\xff")],
+            &[(Stage::Inspect, "damaged_note")],
+            "",
+        ),
+        (
+            &[("\"name\":\"numbered_00000\"", b"\"name\":\"numbered\\u001b\"")],
+            &[(Stage::Verify, "bad_tool_name"), (Stage::Adapt, "undeclared_tool")],
+            "",
+        ),
+        // Listed otherwise than the note has it.
+        (
+            &[
+                ("\"name\":\"numbered_00000\"", b"\"name\":\"numbered_note!\""),
+                ("numbered_00000", b"numbered\x1b[2J\n\0"),
+                ("\"name\":\"numbered_note!\"", b"\"name\":\"numbered_00000\""),
+            ],
+            &[(Stage::Adapt, "undeclared_tool")],
+            "",
+        ),
+    ];
+    for (changes, expected, answer) in cases {
+        let home = Home::with(&[MISBEHAVING, NUMBERED]);
+        let library = home.plugin(&format!("{NUMBERED}.so"));
+        let mut content = fs::read(&library).unwrap();
+        for (from, to) in changes {
+            patch(&mut content, from.as_bytes(), to);
+        }
+        fs::write(&library, content).unwrap();
+        let toolbay = home.open();
+        let report = toolbay.refresh().unwrap();
+        assert_eq!(codes(&report.rejections), expected, "{changes:?}");
+        if let Some(rejection) = report.rejections.first() {
+            assert!(!rejection.to_string().contains(char::is_control), "{rejection}");
+        }
+        match call(&toolbay, "numbered_00000", &json!({})) {
+            Ok(reply) => assert_eq!(reply.model_text(), answer, "{changes:?}"),
+            Err(error) => assert_eq!((error.code(), answer), ("not_registered", ""), "{changes:?}"),
+        }
+        let beside = call(&toolbay, "misbehave", &json!({ "mode": "well" })).unwrap();
+        assert_eq!(beside.model_text(), "well", "{changes:?}");
+    }
 }
 
 #[test]

@@ -23,6 +23,7 @@ mod plugin;
 mod provider_settings;
 mod remap;
 mod settings;
+mod this_program;
 mod trial;
 
 use std::{

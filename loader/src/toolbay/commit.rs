@@ -28,14 +28,25 @@ pub(super) struct Committed {
 
 impl Toolbay {
     /// Replaces what is registered by what `merge` makes of it, while nobody else can. Those of `found` that are among it go on with what they
-    /// have in memory. The caller holds the lock of whoever replaces the state.
+    /// have in memory. One that goes is kept in mind, unless it is the `forgotten` one. The caller holds the lock of whoever replaces the
+    /// state.
     pub(super) fn commit(
         &self,
         found: Vec<Arc<PluginProvider>>,
         merge: impl FnOnce(&[Registered]) -> Result<Vec<Registered>, RefreshError>,
+        forgotten: Option<&str>,
     ) -> Result<Committed, RefreshError> {
         let writing = self.file.begin()?;
         let registered = merge(writing.registered())?;
+        // Before the registry: what stands in both counts as registered.
+        let gone = self.departed.read()?;
+        let gone_now = gone.after(writing.registered(), &registered, forgotten);
+        if gone_now != gone {
+            self.departed.update(|departed| {
+                *departed = departed.after(writing.registered(), &registered, forgotten);
+                Ok::<_, RefreshError>(())
+            })?;
+        }
         let there = self.state.lock().providers.clone();
         let mut providers: Vec<Arc<PluginProvider>> = registered
             .iter()

@@ -13,9 +13,10 @@ use toolbay_core::{Actor, AuditError, Collision, DecisionKind, Party, ProviderId
 use super::{ChangedTool, ProviderStatus, RefreshReport, Toolbay, commit::Committed};
 use crate::{
     access_error::NotAdmin,
+    departed_file::Departed,
     error::RefreshError,
     home_file::HomeFileError,
-    installed_file::InstalledBundle,
+    installed_file::{Installed, InstalledBundle},
     load::{Loaded, load},
     provider::Registered,
     refresh::{self, RefreshOptions, displacement, duplicate},
@@ -77,9 +78,9 @@ pub enum InstallError {
     /// Resolution: as the source says.
     #[error("what is installed can't be read or kept")]
     File(#[from] HomeFileError),
-    /// What was installed can't be registered.
+    /// What was to be installed or uninstalled can't be registered, and so was not.
     ///
-    /// Resolution: as the source says, then refresh.
+    /// Resolution: as the source says, then try again.
     #[error("what is installed can't be registered")]
     Registry(#[from] RefreshError),
 }
@@ -115,6 +116,12 @@ impl InstallError {
             Self::File(_) | Self::Registry(_) => "file",
         }
     }
+}
+
+/// What was installed before a change, and after it.
+struct Change {
+    before: Installed,
+    after: Installed,
 }
 
 /// A plugin that is ready to be installed: it was taken, and has listed its tools.
@@ -154,10 +161,11 @@ impl Toolbay {
         let (mut rejections, mut warnings) = (Vec::new(), Vec::new());
         let mut ready: BTreeMap<ProviderId, Ready> = BTreeMap::new();
         // What the file has, and not this process alone.
-        let registered = self.file.read().contents.providers;
+        let (registered, departed) = (self.file.read().contents.providers, self.departed.read()?);
         for source in sources {
             let source = std::path::absolute(source).unwrap_or_else(|_| source.clone());
-            match self.prepare(&source, &rulebook, (&registered, options), &mut warnings) {
+            match self.prepare(&source, &rulebook, (&registered, &departed, options), &mut warnings)
+            {
                 Ok(one) => {
                     let id = one.plugin.id.clone();
                     let (one, other) = match ready.remove(&id) {
@@ -180,17 +188,40 @@ impl Toolbay {
             rejections.extend(loaded.left_out.iter().map(of_source));
         }
         rejections.sort();
-        for one in ready.values() {
-            let StoredPlugin { id, version, hash, signer, .. } = &one.plugin;
-            let detail = format!("version {version}, sha256 {hash}, signed by {signer}");
-            self.record(by, DecisionKind::Install, id.as_str(), &detail, None)?;
-        }
-        self.installed.update(|installed| {
-            for one in ready.values() {
-                installed.0.insert(one.plugin.id.to_string(), self.row(one));
-            }
-            Ok::<_, HomeFileError>(())
+        let decided: Vec<(ProviderId, String)> = ready
+            .values()
+            .map(|Ready { plugin: StoredPlugin { id, version, hash, signer, .. }, .. }| {
+                (id.clone(), format!("version {version}, sha256 {hash}, signed by {signer}"))
+            })
+            .collect();
+        let record = |refused: Option<&str>| {
+            decided.iter().try_for_each(|(id, detail)| {
+                self.record(by, DecisionKind::Install, id.as_str(), detail, refused)
+            })
+        };
+        let committed = record(None).map_err(InstallError::from).and_then(|()| {
+            let row = |one: &Ready| (one.plugin.id.to_string(), Some(self.row(one)));
+            let changed = self.change_installed(ready.values().map(row))?;
+            self.register(ready, &rulebook).inspect_err(|_| self.take_back(&changed))
+        });
+        let committed = committed.inspect_err(|error| {
+            // The log has it as decided where only a file could not be written.
+            let _ = record(Some(error.code()));
         })?;
+        drop(replacing);
+        let Committed { generation, providers, collisions, changed, old } = committed;
+        drop(old);
+        let ids: BTreeSet<&ProviderId> = decided.iter().map(|(id, _)| id).collect();
+        let installed = providers.into_iter().filter(|one| ids.contains(&one.id)).collect();
+        Ok(InstallReport { generation, installed, rejections, warnings, collisions, changed })
+    }
+
+    /// Registers what was installed in the place of what was there of the same providers.
+    fn register(
+        &self,
+        ready: BTreeMap<ProviderId, Ready>,
+        rulebook: &Rulebook,
+    ) -> Result<Committed, InstallError> {
         let plain: BTreeSet<ContentHash> =
             ready.values().filter(|one| !one.is_remarkable).map(|one| one.plugin.entry).collect();
         let ids: Vec<ProviderId> = ready.keys().cloned().collect();
@@ -204,16 +235,15 @@ impl Toolbay {
         let new: Vec<Registered> =
             found.iter().map(|provider| provider.registered().clone()).collect();
         let plain = new.iter().filter(|registered| plain.contains(&registered.plugin.entry));
-        self.remember_seen(plain, &rulebook);
-        let committed = self.commit(found, |current| {
-            let others = current.iter().filter(|there| !ids.contains(&there.plugin.id));
-            Ok(others.cloned().chain(new).collect())
-        })?;
-        drop(replacing);
-        let Committed { generation, providers, collisions, changed, old } = committed;
-        drop(old);
-        let installed = providers.into_iter().filter(|one| ids.contains(&one.id)).collect();
-        Ok(InstallReport { generation, installed, rejections, warnings, collisions, changed })
+        self.remember_seen(plain, rulebook);
+        Ok(self.commit(
+            found,
+            |current| {
+                let others = current.iter().filter(|there| !ids.contains(&there.plugin.id));
+                Ok(others.cloned().chain(new).collect())
+            },
+            None,
+        )?)
     }
 
     /// Uninstalls a provider. Calls of it that are running finish, and its entry of the store stays until it is collected; what
@@ -224,17 +254,21 @@ impl Toolbay {
     /// [`InstallError`] where it was not uninstalled.
     pub fn uninstall(&self, id: &str, by: &Actor) -> Result<RefreshReport, InstallError> {
         self.check_admin(by, DecisionKind::Uninstall, id, "")?;
-        self.installed.update(|installed| {
-            let Some(bundle) = installed.0.remove(id) else {
-                let (id, installed) = (id.to_owned(), installed.0.keys().cloned().collect());
-                return Err(InstallError::NotInstalled { id, installed });
-            };
-            let detail = format!("version {}", bundle.version);
-            self.record(by, DecisionKind::Uninstall, id, &detail, None)?;
-            Ok(())
+        let installed = self.installed.read()?;
+        let Some(bundle) = installed.0.get(id) else {
+            let (id, installed) = (id.to_owned(), installed.0.into_keys().collect());
+            return Err(InstallError::NotInstalled { id, installed });
+        };
+        let detail = format!("version {}", bundle.version);
+        let record = |refused| self.record(by, DecisionKind::Uninstall, id, &detail, refused);
+        let forgotten = record(None).map_err(InstallError::from).and_then(|()| {
+            let changed = self.change_installed([(id.to_owned(), None)])?;
+            // What was installed is gone on purpose: the version in a plugin directory, where there is one, is no downgrade.
+            Ok(self.forget(id).inspect_err(|_| self.take_back(&changed))?)
+        });
+        forgotten.inspect_err(|error| {
+            let _ = record(Some(error.code()));
         })?;
-        // What was installed is gone on purpose: the version in a plugin directory, where there is one, is no downgrade.
-        self.forget(id)?;
         Ok(self.refresh()?)
     }
 
@@ -247,12 +281,47 @@ impl Toolbay {
         self.installed.read().map(|installed| installed.0)
     }
 
+    /// Installs these bundles, or uninstalls those of which there is none, and tells what that changed.
+    fn change_installed(
+        &self,
+        bundles: impl IntoIterator<Item = (String, Option<InstalledBundle>)>,
+    ) -> Result<Change, HomeFileError> {
+        self.installed.update(|installed| {
+            let before = installed.clone();
+            bundles.into_iter().for_each(|(id, bundle)| installed.set(&id, bundle));
+            Ok(Change { before, after: installed.clone() })
+        })
+    }
+
+    /// Takes back what can't be registered: the next refresh must do nothing that was told to have failed.
+    fn take_back(&self, Change { before, after }: &Change) {
+        let taken_back =
+            self.installed.take_back(before, after).and_then(|is_done| match is_done {
+                true => Ok(()),
+                // What others have changed meanwhile stays.
+                false => self.installed.update(|now| {
+                    let ids = before.0.keys().chain(after.0.keys());
+                    for id in ids
+                        .filter(|id| now.0.get(*id) == after.0.get(*id))
+                        .cloned()
+                        .collect::<Vec<_>>()
+                    {
+                        now.set(&id, before.0.get(&id).cloned());
+                    }
+                    Ok(())
+                }),
+            });
+        if let Err(error) = taken_back {
+            log::error!("what could not be registered is registered by the next refresh: {error}");
+        }
+    }
+
     /// Takes one source into the store and learns its tools.
     fn prepare(
         &self,
         source: &Path,
         rulebook: &Rulebook,
-        (registered, options): (&[Registered], RefreshOptions),
+        (registered, departed, options): (&[Registered], &Departed, RefreshOptions),
         warnings: &mut Vec<Rejection>,
     ) -> Result<Ready, Vec<Rejection>> {
         let one = |reason: Reason, id: Option<&str>| vec![reason.of(source, id)];
@@ -267,9 +336,12 @@ impl Toolbay {
             .take(rulebook, &self.vetting)
             .map_err(|reasons| reasons.into_iter().map(of_source).collect::<Vec<_>>())?;
         let before = registered.iter().find(|before| before.plugin.id == plugin.id);
-        if let Some(before) = before.filter(|_| !options.replace)
-            && let Some(reason) = displacement(before, &plugin)
-        {
+        let refused = match before {
+            _ if options.replace => None,
+            Some(before) => displacement(before, &plugin),
+            None => departed.refuses(&plugin),
+        };
+        if let Some(reason) = refused {
             return Err(one(reason, id.as_deref()));
         }
         let configuration = self.config.providers.get(&plugin.id);
@@ -288,10 +360,14 @@ impl Toolbay {
     /// Takes a provider out of what is registered.
     fn forget(&self, id: &str) -> Result<(), RefreshError> {
         let replacing = self.replacing.lock();
-        let committed = self.commit(Vec::new(), |current| {
-            let others = current.iter().filter(|there| there.plugin.id.as_str() != id);
-            Ok(others.cloned().collect())
-        })?;
+        let committed = self.commit(
+            Vec::new(),
+            |current| {
+                let others = current.iter().filter(|there| there.plugin.id.as_str() != id);
+                Ok(others.cloned().collect())
+            },
+            Some(id),
+        )?;
         drop(replacing);
         drop(committed.old);
         Ok(())

@@ -53,15 +53,12 @@ impl Toolbay {
         subject: &str,
         change: impl FnOnce(&mut TrustedKeys) -> Result<T, TrustError>,
     ) -> Result<T, TrustError> {
-        self.check_admin(by, kind, subject, "key")?;
-        let changed = self.vetting.trust.update(|keys| {
-            let changed = change(keys)?;
-            self.record(by, kind, subject, "key", None)?;
-            Ok::<_, TrustError>(changed)
-        })?;
-        if let Err(error) = self.take_over(self.replacing.lock()) {
-            log::error!("what was decided is in force after a restart: {error}");
-        }
-        Ok(changed)
+        self.decide_and_keep(by, kind, subject, "key", TrustError::code, |record| {
+            self.vetting.trust.update(|keys| {
+                let changed = change(keys)?;
+                record()?;
+                Ok(changed)
+            })
+        })
     }
 }

@@ -145,27 +145,39 @@ impl Toolbay {
         detail: &str,
         change: impl FnOnce(&mut Contents) -> Result<T, AccessError>,
     ) -> Result<T, AccessError> {
+        self.decide_and_keep(by, kind, subject, detail, AccessError::code, |record| {
+            let updated = self.access.update(|contents| {
+                let changed = change(contents)?;
+                // Whatever it is that switches a tool on, also a group or a provider: from then on it can't change unseen.
+                pin_new(&self.registry().with_access(&contents.access), &mut contents.access);
+                record()?;
+                Ok::<_, AccessError>(changed)
+            });
+            updated.map(|updated| updated.value)
+        })
+    }
+
+    /// Decides something that is kept in whatever file: checks that an administrator wants it, lets `keep` change, record and keep it, in
+    /// this order, records why where that fails, and takes it over.
+    pub(super) fn decide_and_keep<T, E: From<NotAdmin>>(
+        &self,
+        by: &Actor,
+        kind: DecisionKind,
+        subject: &str,
+        detail: &str,
+        code: impl FnOnce(&E) -> &'static str,
+        keep: impl FnOnce(&dyn Fn() -> Result<(), AuditError>) -> Result<T, E>,
+    ) -> Result<T, E> {
         self.check_admin(by, kind, subject, detail)?;
-        let record = |refused| self.record(by, kind, subject, detail, refused);
-        let updated = self.access.update(|contents| {
-            let changed = change(contents)?;
-            // Whatever it is that switches a tool on, also a group or a provider: from then on it can't change unseen.
-            pin_new(&self.registry().with_access(&contents.access), &mut contents.access);
-            record(None)?;
-            Ok::<_, AccessError>(changed)
-        });
-        let changed = match updated {
-            Ok(updated) => updated.value,
-            Err(error) => {
-                // The log has it as decided where only the file could not be written.
-                let _ = record(Some(error.code()));
-                return Err(error);
-            }
-        };
+        let kept = keep(&|| self.record(by, kind, subject, detail, None));
+        let kept = kept.inspect_err(|error| {
+            // The log has it as decided where only the file could not be written.
+            let _ = self.record(by, kind, subject, detail, Some(code(error)));
+        })?;
         if let Err(error) = self.take_over(self.replacing.lock()) {
             log::error!("what was decided is in force after a restart: {error}");
         }
-        Ok(changed)
+        Ok(kept)
     }
 
     /// Checks that whoever wants to decide something is an administrator, and records it where not.

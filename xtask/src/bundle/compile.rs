@@ -10,6 +10,7 @@ use cargo_metadata::camino::{Utf8Path, Utf8PathBuf};
 use super::{
     plugin::Plugin,
     remap::{self, Folders},
+    this_program,
 };
 use crate::{
     checkout::Checkout,
@@ -58,7 +59,7 @@ pub(super) fn compile(
     steps: &mut Steps,
 ) -> Result<Compiled, CompileError> {
     let (folders, host) = Folders::of(checkout)?;
-    let wrapper = env::current_exe()
+    let wrapper = this_program::path()
         .map_err(|_| CompileError::Machine { what: "the path of this program" })?;
     let mut build = checkout.cargo(["build", "--release", "--package", &*plugin.package]);
     // With the target named, the library's place does not depend on the workspace's own settings.

@@ -2,7 +2,6 @@
 
 use std::{
     collections::VecDeque,
-    env,
     fs::{self, File},
     io::{self, BufRead, BufReader, Read},
     path::{Path, PathBuf},
@@ -18,7 +17,7 @@ use toolbay_loader::{
     one_line,
 };
 
-use super::{draft::Listed, library::Lines};
+use super::{draft::Listed, library::Lines, this_program};
 
 /// The environment variable by which a process knows that it is such a one; it holds the path of its [`Job`].
 pub(super) const VARIABLE: &str = "TOOLBAY_BUNDLE_TRIAL";
@@ -153,7 +152,7 @@ impl Job {
         fs::write(&job, serde_json::json!(self).to_string()).map_err(failed)?;
         let said = scratch.path().join("said");
         let output = File::create(&said).map_err(failed)?;
-        let mut process = Command::new(env::current_exe().map_err(failed)?)
+        let mut process = Command::new(this_program::path().map_err(failed)?)
             .env(VARIABLE, &job)
             .stdin(Stdio::null())
             .stdout(output.try_clone().map_err(failed)?)

@@ -12,7 +12,7 @@ use serde::{
     de::{MapAccess, Visitor, value::MapAccessDeserializer},
 };
 use serde_json::value::RawValue;
-use toolbay_core::{Egress, ProviderId, Schema};
+use toolbay_core::{Egress, ProviderId, Schema, canonical};
 
 use super::{Manifest, canonical_bytes, mistake};
 use crate::{
@@ -258,9 +258,13 @@ fn tool(place: &str, text: &str) -> Result<BundledTool, Reason> {
         FileDeclared { names: at::<FileNames>(place, text)?, declarations: at(place, text)? };
     let declared = DeclaredTool::try_from(declared).map_err(|error| wrong(&error))?;
     let schema = |member: &str, text: Box<RawValue>| {
-        Schema::parse(text.get()).map_err(|error| {
+        let mistaken = |error: &dyn Display| {
             mistake(&format!("{place}.{member}"), "a JSON schema of objects", &error.to_string())
-        })
+        };
+        let schema = Schema::parse(text.get()).map_err(|error| mistaken(&error))?;
+        // The properties that it may have lacked stand where they do when it is written.
+        let value = serde_json::from_str(schema.as_str()).map_err(|error| mistaken(&error))?;
+        Schema::parse(&canonical(&value)).map_err(|error| mistaken(&error))
     };
     let definition = match at(place, text)? {
         FileDefinition {

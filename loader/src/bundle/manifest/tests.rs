@@ -46,6 +46,25 @@ fn parts_are_written_in_one_form_and_read_back() {
 }
 
 #[test]
+fn a_schema_that_lacks_properties_is_written_as_it_was_read() {
+    let pointer = "/tools/0/input_schema";
+    let lacking = json!({ "type": "object", "additionalProperties": false, "x": 1.50 });
+    let whole = json!({ "type": "object", "properties": {}, "x": [] });
+    for schema in [lacking, whole, json!({ "type": "object", "properties": [], "a": 1 })] {
+        let read = parse(&with(pointer, Some(schema.clone()))).unwrap();
+        let written = read.parts().to_manifest().unwrap();
+        assert_eq!(written.parts(), read.parts(), "{schema}");
+        assert_eq!(written.check_canonical(), Ok(()), "{schema}");
+    }
+    // With its properties, too, a schema has the room that there is.
+    let long = |text: usize| json!({ "type": "object", "x": "x".repeat(text) });
+    let room = toolbay_core::Schema::MAX_BYTES - long(0).to_string().len();
+    let refused = parse(&with(pointer, Some(long(room)))).unwrap_err();
+    assert_eq!(refused.code, "bad_manifest");
+    assert!(parse(&with(pointer, Some(long(room - ",\"properties\":{}".len())))).is_ok());
+}
+
+#[test]
 fn the_parts_are_what_the_text_says() {
     let manifest = parse(&manifest(&files())).unwrap();
     let parts = manifest.parts();
