@@ -21,6 +21,9 @@ const MAX_INPUT: u32 = 256 * 1024;
 /// The longest time for one input, in seconds.
 const MAX_TIME: u32 = 10;
 
+/// The target that needs the whole program, with its runtime: a quick build has it only where it is named.
+const OF_THE_HOST: &str = "policy_file";
+
 /// Why the fuzz targets did not all run to their end.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -49,29 +52,56 @@ pub enum FuzzError {
     Step(#[from] StepError),
 }
 
+/// How the targets are built.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Build {
+    /// For a long run.
+    Optimized,
+    /// For a short run, which would take less time than the optimizations do, and without what takes long to build at all.
+    Quick,
+}
+
 /// Runs one fuzz target or all of them, each for so many seconds.
 ///
 /// # Errors
 ///
 /// The first target that fails.
-pub fn run(checkout: &Checkout, target: Option<&str>, seconds: u32) -> Result<(), FuzzError> {
+pub fn run(
+    checkout: &Checkout,
+    target: Option<&str>,
+    seconds: u32,
+    build: Build,
+) -> Result<(), FuzzError> {
     let root = checkout.root();
     let known = targets(root)?;
-    let chosen: Vec<&String> =
-        known.iter().filter(|known| target.is_none_or(|target| target == **known)).collect();
+    let with_host = build == Build::Optimized || target == Some(OF_THE_HOST);
+    let chosen = known.iter().filter(|known| match target {
+        Some(target) => target == **known,
+        None => with_host || **known != OF_THE_HOST,
+    });
+    let chosen: Vec<&String> = chosen.collect();
     if let (Some(target), true) = (target, chosen.is_empty()) {
         return Err(FuzzError::Unknown { target: target.to_owned(), known });
     }
-    let mut steps = Steps::new(chosen.len());
+    let mut steps = Steps::new(chosen.len() + 1);
+    let cargo_fuzz = |does: &str| {
+        // Rustup's own cargo: the one that runs this program knows its own compiler alone.
+        let mut command = Command::new("cargo");
+        command.args(["+nightly", "fuzz", does]).current_dir(root);
+        command.env_remove("CARGO").env_remove("RUSTC").env_remove("RUSTUP_TOOLCHAIN");
+        command.arg("--target-dir").arg(checkout.target().join("fuzz"));
+        command.args((build == Build::Quick).then_some("--dev"));
+        command.args(with_host.then_some("--features=host"));
+        command
+    };
+    // All at once, so that the time that a target gets is its own.
+    steps.run("building the fuzz targets", cargo_fuzz("build").args(target))?;
     for target in chosen {
         let found = checkout.target().join("fuzz-corpus").join(target);
         at(&found, fs::create_dir_all(&found))?;
         let corpus = root.join("fuzz/corpus").join(target);
-        // Rustup's own cargo: the one that runs this program knows its own compiler alone.
-        let mut command = Command::new("cargo");
-        command.args(["+nightly", "fuzz", "run", target]).current_dir(root);
-        command.env_remove("CARGO").env_remove("RUSTC").env_remove("RUSTUP_TOOLCHAIN");
-        command.arg("--target-dir").arg(checkout.target().join("fuzz"));
+        let mut command = cargo_fuzz("run");
+        command.arg(target);
         // What is new goes to the first folder.
         command.args([found.as_str(), corpus.as_str(), "--"]).args([
             format!("-max_total_time={seconds}"),
@@ -114,7 +144,7 @@ mod tests {
             let seeds = checkout.root().join("fuzz/corpus").join(target);
             assert!(seeds.read_dir().is_ok_and(|seeds| seeds.count() > 0), "{seeds}");
         }
-        let error = run(&checkout, Some("librari"), 1).unwrap_err();
+        let error = run(&checkout, Some("librari"), 1, Build::Quick).unwrap_err();
         match error {
             FuzzError::Unknown { target, known } => {
                 assert_eq!((target.as_str(), known), ("librari", targets));

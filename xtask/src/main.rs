@@ -32,6 +32,9 @@ enum Task {
         /// How long each target gets.
         #[arg(long, default_value_t = 60)]
         seconds: u32,
+        /// Build for a short run: without optimizations, and without the target that needs the whole host
+        #[arg(long)]
+        dev: bool,
         /// The target; all of them where none is named.
         target: Option<String>,
     },
@@ -78,7 +81,10 @@ fn run(task: Task) -> anyhow::Result<ExitCode> {
             println!("tidy: no findings");
         }
         Task::Test { extra } => test::run(&checkout, &extra)?,
-        Task::Fuzz { seconds, target } => fuzz::run(&checkout, target.as_deref(), seconds)?,
+        Task::Fuzz { seconds, dev, target } => {
+            let build = if dev { fuzz::Build::Quick } else { fuzz::Build::Optimized };
+            fuzz::run(&checkout, target.as_deref(), seconds, build)?;
+        }
         Task::Demo => demo::run(&checkout, &mut std::io::stdout().lock())?,
         Task::Bench { strict } => {
             let summary = bench::run(&checkout)?;
