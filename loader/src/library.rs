@@ -182,8 +182,12 @@ fn attest(
     }
     for companion in companions {
         let (own, mappings) = with_mapping(companion.file).map_err(OpenError::Mappings)?;
-        let mut there = mappings.iter().filter(|mapping| mapping.path == companion.path);
-        if let Some(other) = there.find(|mapping| !own.is_same_file(mapping)) {
+        // Wherever they are: the linker looks in LD_LIBRARY_PATH before it looks beside the plugin. Of the same content, one is as good as another.
+        let is_other = |mapping: &&&Mapping| {
+            !own.is_same_file(mapping) && !has_content(mapping, companion.file)
+        };
+        let namesakes = mappings::namesakes(&mappings, companion.path);
+        if let Some(other) = namesakes.iter().find(is_other) {
             return Err(OpenError::OtherFileMapped { found: other.path.clone() });
         }
     }

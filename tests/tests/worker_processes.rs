@@ -216,6 +216,7 @@ fn a_plugin_whose_processes_end_again_and_again_is_started_less_often_and_then_n
             "crashed",
             "restarting",
             "crashed",
+            "restarting",
             "failed_before"
         ]
     );

@@ -21,9 +21,6 @@ const MAX_INPUT: u32 = 256 * 1024;
 /// The longest time for one input, in seconds.
 const MAX_TIME: u32 = 10;
 
-/// The target that needs the whole program, with its runtime: a quick build has it only where it is named.
-const OF_THE_HOST: &str = "policy_file";
-
 /// Why the fuzz targets did not all run to their end.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -57,7 +54,7 @@ pub enum FuzzError {
 pub enum Build {
     /// For a long run.
     Optimized,
-    /// For a short run, which would take less time than the optimizations do, and without what takes long to build at all.
+    /// For a short run, which would take less time than the optimizations do.
     Quick,
 }
 
@@ -74,12 +71,8 @@ pub fn run(
 ) -> Result<(), FuzzError> {
     let root = checkout.root();
     let known = targets(root)?;
-    let with_host = build == Build::Optimized || target == Some(OF_THE_HOST);
-    let chosen = known.iter().filter(|known| match target {
-        Some(target) => target == **known,
-        None => with_host || **known != OF_THE_HOST,
-    });
-    let chosen: Vec<&String> = chosen.collect();
+    let chosen: Vec<&String> =
+        known.iter().filter(|known| target.is_none_or(|target| target == **known)).collect();
     if let (Some(target), true) = (target, chosen.is_empty()) {
         return Err(FuzzError::Unknown { target: target.to_owned(), known });
     }
@@ -91,7 +84,6 @@ pub fn run(
         command.env_remove("CARGO").env_remove("RUSTC").env_remove("RUSTUP_TOOLCHAIN");
         command.arg("--target-dir").arg(checkout.target().join("fuzz"));
         command.args((build == Build::Quick).then_some("--dev"));
-        command.args(with_host.then_some("--features=host"));
         command
     };
     // All at once, so that the time that a target gets is its own.

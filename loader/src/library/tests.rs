@@ -111,6 +111,24 @@ fn a_companion_of_a_name_that_is_taken_by_other_content_is_refused() {
 }
 
 #[test]
+fn a_companion_that_the_linker_found_elsewhere_is_used_only_where_it_has_the_content() {
+    // As LD_LIBRARY_PATH does, which goes before the plugin's own folder, this run path leads to another file of the name.
+    let opened_with = |name: &str, elsewhere: u32| {
+        let (own, other) = (Folder::new(), Folder::new());
+        let verified = own.with_companion(name, 1);
+        other.with_companion(name, elsewhere);
+        let source =
+            format!("{ROOT} int companion(void); int call(void) {{ return companion(); }}");
+        let (needs, other) =
+            (format!("-l{name}"), format!("-Wl,-rpath,{}", other.0.path().display()));
+        let plugin = own.build("plugin.so", &source, &[&other, &needs]);
+        opened(&[plugin, verified[1].clone()])
+    };
+    assert_eq!(opened_with("elsewhere_other", 2), "other_file_mapped");
+    assert_eq!(opened_with("elsewhere_same", 1), PASSED, "the twin");
+}
+
+#[test]
 fn two_libraries_of_one_soname_are_two() {
     let (first, second) = (Folder::new(), Folder::new());
     let soname = ["-Wl,-soname,libplugin.so"];
