@@ -60,6 +60,7 @@ impl HostConfig {
         let ConfigFile {
             plugins,
             isolation: isolated,
+            workers,
             deadlines,
             trust,
             static_audit,
@@ -83,6 +84,7 @@ impl HostConfig {
                 .map(|(id, word)| (id.into_inner(), word.into()))
                 .collect(),
         };
+        loader.policy.worker_limits = workers.limits();
         loader.worker = Some(WorkerProgram::this_program());
         loader.deadlines = deadlines.deadlines();
         loader.policy.unsigned = trust.unsigned.into();
@@ -142,7 +144,7 @@ fn tool_set(section: ToolSetSection) -> ToolSet {
 #[cfg(test)]
 mod tests {
     use toolbay_loader::{
-        Check, Deadlines, Isolation, Level, Policy, Privacy, Unsigned, tool_list,
+        Check, Deadlines, Isolation, Level, Policy, Privacy, Unsigned, WorkerLimits, tool_list,
     };
 
     use super::*;
@@ -164,6 +166,9 @@ mod tests {
             [isolation]
             greeting = "in-process"
             notes = "auto"
+            [workers]
+            memory_mb = 9
+            open_files = 10
             [deadlines]
             call_ms = 8
             [trust]
@@ -211,6 +216,8 @@ mod tests {
         let place = |provider: &str| isolation.of(&provider.parse().unwrap());
         let places = ["code", "greeting", "notes"].map(place);
         assert_eq!(places, [Isolation::Worker, Isolation::InProcess, Isolation::Auto]);
+        let limits = WorkerLimits { memory_bytes: 9 * 1024 * 1024, open_files: 10 };
+        assert_eq!(loader.policy.worker_limits, limits);
         let deadlines = Deadlines { call: Duration::from_millis(8), ..Deadlines::default() };
         assert_eq!(loader.deadlines, deadlines);
         assert_eq!((*unsigned, *locked), (Unsigned::Allow, true));
@@ -272,6 +279,7 @@ mod tests {
         }
         assert_eq!((policy.unsigned, policy.locked), (Unsigned::Refuse, false));
         assert_eq!(policy.isolation, default.loader.policy.isolation);
+        assert_eq!(policy.worker_limits, default.loader.policy.worker_limits);
         assert_eq!(sample.loader.deadlines, default.loader.deadlines);
         assert_eq!(sample.loader.limits, default.loader.limits);
         assert_eq!(sample.loader.audit, default.loader.audit);

@@ -15,7 +15,7 @@ use std::{
     process,
     sync::{
         OnceLock,
-        atomic::{Ordering, compiler_fence},
+        atomic::{AtomicUsize, Ordering, compiler_fence},
     },
 };
 
@@ -44,6 +44,14 @@ const HASH: Range<usize> = 1..33;
 
 /// Where in a page the provider's id begins, which ends with a zero.
 const ID: usize = HASH.end;
+
+thread_local! {
+    /// The slot that a thread looks at first.
+    static FIRST: usize = {
+        static NEXT: AtomicUsize = AtomicUsize::new(0);
+        NEXT.fetch_add(1, Ordering::Relaxed) % SLOTS
+    };
+}
 
 /// What of a plugin's code runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -127,8 +135,10 @@ impl Journal {
             let created = JournalFile::create(&self.folder);
             created.inspect_err(|error| log::warn!("no journal of whose code runs: {error}")).ok()
         });
-        let mut free = file.iter().flat_map(|file| &file.slots).filter_map(Mutex::try_lock);
-        let mut slot = free.next();
+        let slots = file.as_ref().map_or(&[][..], |file| &file.slots);
+        // From a place of the thread's own on, which nobody else is likely to have.
+        let (before, after) = slots.split_at(FIRST.with(|first| *first).min(slots.len()));
+        let mut slot = after.iter().chain(before).find_map(Mutex::try_lock);
         if let Some(slot) = &mut slot {
             let id = provider.as_str().as_bytes();
             slot[HASH].copy_from_slice(content.as_bytes());

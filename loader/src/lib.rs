@@ -132,7 +132,7 @@ pub use crate::{
     installed_file::InstalledBundle,
     plugin_text::one_line,
     plugins_lock::{FILE_NAME as LOCK_FILE_NAME, LockedPlugin, PluginsLock, PluginsLockError},
-    policy::{Isolation, IsolationPolicy, Loosened, Policy, Unsigned},
+    policy::{Isolation, IsolationPolicy, Loosened, Policy, Unsigned, WorkerLimits},
     refresh::RefreshOptions,
     registry_file::FORMAT as REGISTRY_FORMAT,
     rejection::{Reason as RejectionReason, Rejection, Stage},

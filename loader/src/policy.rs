@@ -21,6 +21,23 @@ pub struct Policy {
     pub static_audit: StaticAuditPolicy,
     /// Where plugins run.
     pub isolation: IsolationPolicy,
+    /// What a worker may use.
+    pub worker_limits: WorkerLimits,
+}
+
+/// What each worker may use at most. The kernel refuses it more.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct WorkerLimits {
+    /// Bytes of address space, of which its code and the stacks of its threads are a part; 4 GiB.
+    pub memory_bytes: u64,
+    /// Open descriptors; 1,024.
+    pub open_files: u64,
+}
+
+impl Default for WorkerLimits {
+    fn default() -> Self {
+        Self { memory_bytes: 4 << 30, open_files: 1024 }
+    }
 }
 
 /// Where plugins run: each provider by its own word, and the others by the default.
@@ -101,11 +118,55 @@ impl Policy {
         if other.locked && !self.locked {
             return loosened("plugins.locked");
         }
+        let (limits, others) = (self.worker_limits, other.worker_limits);
+        if limits.memory_bytes > others.memory_bytes {
+            return loosened("workers.memory_mb");
+        }
+        if limits.open_files > others.open_files {
+            return loosened("workers.open_files");
+        }
         if let Some(setting) = self.isolation.looser(&other.isolation) {
             return Err(Loosened { setting });
         }
         self.static_audit
             .is_at_least_as_strict_as(&other.static_audit)
             .map_err(|setting| Loosened { setting: format!("static_audit.{setting}") })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn isolated(default: Isolation, providers: &[(&str, Isolation)]) -> Policy {
+        let named = |&(id, isolation): &(&str, Isolation)| (id.parse().unwrap(), isolation);
+        let providers = providers.iter().map(named).collect();
+        Policy { isolation: IsolationPolicy { default, providers }, ..Policy::default() }
+    }
+
+    #[test]
+    fn where_plugins_run_and_what_they_use_only_becomes_stricter() {
+        use Isolation::{Auto, InProcess, Worker};
+        let mut small = Policy::default();
+        small.worker_limits.memory_bytes -= 1;
+        let mut few = Policy::default();
+        few.worker_limits.open_files -= 1;
+        let cases = [
+            (isolated(Auto, &[]), isolated(InProcess, &[]), "plugins.isolation"),
+            (isolated(Worker, &[]), isolated(Auto, &[]), "plugins.isolation"),
+            (isolated(Worker, &[]), isolated(Worker, &[("a", Auto)]), "isolation.a"),
+            (isolated(InProcess, &[("a", Auto)]), isolated(InProcess, &[]), "isolation.a"),
+            (small, Policy::default(), "workers.memory_mb"),
+            (few, Policy::default(), "workers.open_files"),
+        ];
+        for (strict, loose, setting) in cases {
+            assert_eq!(strict.check_tightens(&loose), Ok(()), "{setting}");
+            assert_eq!(strict.check_tightens(&strict), Ok(()), "{setting}");
+            let loosened = loose.check_tightens(&strict).unwrap_err();
+            assert_eq!(loosened.setting, setting);
+        }
+        // Named as the default has it, a provider is where it was.
+        let named = isolated(Auto, &[("a", Auto)]);
+        assert_eq!(isolated(Auto, &[]).check_tightens(&named), Ok(()));
     }
 }

@@ -97,15 +97,10 @@ impl PluginProvider {
     /// The running provider. The first caller opens the library, and whoever calls next starts a process again that has ended; a failure is
     /// tried again by the next one, for its cause may go away.
     fn ensure_running(&self) -> Result<Arc<Running>, Rejection> {
-        let there = || {
-            let running = self.running.load_full()?;
-            running.instance.ended().is_none().then_some(running)
-        };
-        if let Some(running) = there() {
-            return Ok(running);
-        }
         let mut breaker = self.opening.lock();
-        if let Some(running) = there() {
+        if let Some(running) = self.running.load_full()
+            && running.instance.ended().is_none()
+        {
             return Ok(running);
         }
         let Registered { plugin, tools } = &self.registered;
@@ -134,12 +129,31 @@ impl PluginProvider {
         reason.of(plugin.path(&self.vetting), Some(plugin.id.as_str()))
     }
 
-    fn running_for(&self, tool: &ToolName) -> Result<Arc<Running>, BackendError> {
-        let unavailable = |rejection: Rejection| BackendError::Unavailable {
-            party: rejection.reason.party(),
-            source: Box::new(rejection),
+    /// Lets the running provider do something about a tool, and counts how it ended.
+    fn with_instance<T>(
+        &self,
+        tool: &ToolName,
+        work: impl FnOnce(&Instance) -> Result<T, BackendError>,
+    ) -> Result<T, BackendError> {
+        let there = self.running.load();
+        let result = match &*there {
+            Some(running) if running.instance.ended().is_none() => {
+                self.listing(running, tool).and_then(work)
+            }
+            _ => match self.ensure_running() {
+                Ok(running) => self.listing(&running, tool).and_then(work),
+                Err(rejection) => Err(unavailable(rejection)),
+            },
         };
-        let running = self.ensure_running().map_err(unavailable)?;
+        self.counted(result)
+    }
+
+    /// The instance, where it lists the tool as it is registered.
+    fn listing<'r>(
+        &self,
+        running: &'r Running,
+        tool: &ToolName,
+    ) -> Result<&'r Instance, BackendError> {
         if running.changed.contains(tool) {
             let reason = Reason::plugin(
                 Stage::Adapt,
@@ -150,7 +164,7 @@ impl PluginProvider {
             );
             return Err(unavailable(self.rejection(reason.by_environment())));
         }
-        Ok(running)
+        Ok(&running.instance)
     }
 
     /// Logs what nobody else would tell the operator: whoever waits for a preview gets to know only that there is none.
@@ -172,11 +186,18 @@ impl PluginProvider {
             Err(BackendError::Fault { .. } | BackendError::Crashed { .. }) => {
                 self.faults.fetch_add(1, Ordering::Relaxed);
             }
-            Ok(_) if self.has_ended.swap(false, Ordering::Relaxed) => self.opening.lock().worked(),
+            Ok(_) if self.has_ended.load(Ordering::Relaxed) => {
+                self.has_ended.store(false, Ordering::Relaxed);
+                self.opening.lock().worked();
+            }
             _ => {}
         }
         result
     }
+}
+
+fn unavailable(rejection: Rejection) -> BackendError {
+    BackendError::Unavailable { party: rejection.reason.party(), source: Box::new(rejection) }
 }
 
 fn restarting(ends: u32, left: Duration) -> Reason {
@@ -196,13 +217,13 @@ impl ToolBackend for PluginBackend {
     fn invoke(&self, call: &ValidCall<'_>) -> Result<RawReply, BackendError> {
         // From the start: the first call of a provider also opens its library.
         let deadline = call.deadline().and_then(|left| Instant::now().checked_add(left));
-        let running = self.0.running_for(call.definition().name())?;
-        self.0.counted(running.instance.execute(call, deadline))
+        let tool = call.definition().name();
+        self.0.with_instance(tool, |instance| instance.execute(call, deadline))
     }
 
     fn preview(&self, call: &ValidCall<'_>) -> Result<Option<Vec<String>>, BackendError> {
-        let running = self.0.running_for(call.definition().name())?;
-        let preview = self.0.counted(running.instance.preview(call));
+        let tool = call.definition().name();
+        let preview = self.0.with_instance(tool, |instance| instance.preview(call));
         self.0.logged(call, "preview", preview)
     }
 
@@ -211,8 +232,8 @@ impl ToolBackend for PluginBackend {
         call: &ValidCall<'_>,
         viewer: &Caller,
     ) -> Result<Option<bool>, BackendError> {
-        let running = self.0.running_for(call.definition().name())?;
-        let answer = self.0.counted(running.instance.may_viewer_read(call, viewer));
+        let tool = call.definition().name();
+        let answer = self.0.with_instance(tool, |instance| instance.may_viewer_read(call, viewer));
         self.0.logged(call, "may_viewer_read", answer)
     }
 }

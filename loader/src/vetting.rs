@@ -15,7 +15,7 @@ use crate::{
     home_file::{HomeFile, HomeFileError},
     journal::{Journal, Suspect},
     plugins_lock::{LockedPlugin, PluginsLock},
-    policy::{Isolation, Loosened, Policy},
+    policy::{Isolation, Loosened, Policy, WorkerLimits},
     rejection::{Reason, Stage},
     running::Running,
     scan_cache::{Circumstances, host_build},
@@ -263,7 +263,9 @@ impl Rulebook {
         let is_denied = audit.level(Check::DeniedImports) == Level::Deny
             && STARTING_PROCESSES.iter().any(|&name| audit.denied_imports.contains(name));
         let goes_out = |tool: &DeclaredTool| tool.declarations.egress != Egress::None;
-        Sandbox { network: plugin.declared.iter().any(goes_out), processes: !is_denied }
+        let WorkerLimits { memory_bytes, open_files } = self.policy.worker_limits;
+        let network = plugin.declared.iter().any(goes_out);
+        Sandbox { network, processes: !is_denied, memory_bytes, open_files }
     }
 
     /// Checks that a plugin is locked, where only what is locked may run.

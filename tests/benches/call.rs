@@ -3,8 +3,13 @@
 //! The work is an echo of 60 bytes, 4 KiB and 256 KiB of arguments. The base, "B2", is a raw `dlopen` of the same typed tool plus one
 //! JSON parse and one schema validation in the host. Base and subject take turns within every sample, so that whatever slows the
 //! machine slows both; what counts is the median of the samples' ratios, which goes to `target/bench/summary.json`.
+//!
+//! A call in a worker is compared with the least that two processes can do: the same bytes through a pipe to a process that copies them into
+//! another pipe.
 #![expect(clippy::expect_used, reason = "a benchmark that lacks something has failed")]
 
+#[path = "call/pipes.rs"]
+mod pipes;
 #[path = "call/raw.rs"]
 mod raw;
 #[path = "call/summary.rs"]
@@ -15,12 +20,16 @@ use std::{
     time::{Duration, Instant},
 };
 
-use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
+use criterion::{BenchmarkId, Criterion, criterion_group};
 use serde_json::{Value, json};
 use toolbay_fixture_raw_echo as direct;
-use toolbay_loader::{CallRequest, Caller, Schema, Toolbay, Validator};
+use toolbay_loader::{
+    CallRequest, Caller, Config, Isolation, Schema, Toolbay, Validator, WorkerProgram,
+    run_if_worker,
+};
 use toolbay_tests::{Home, nobody};
 
+use pipes::Pipes;
 use raw::RawLibrary;
 use summary::{Ratio, Summary};
 
@@ -35,24 +44,34 @@ struct Subjects {
     raw: RawLibrary,
     validator: Validator,
     toolbay: Toolbay,
+    in_worker: Toolbay,
+    pipes: Pipes,
     caller: Caller,
-    _home: Home,
+    _homes: [Home; 2],
 }
 
 impl Subjects {
     fn new() -> Self {
-        let home = Home::with(&["toolbay-fixture-echo"]);
-        let mut config = home.config();
-        // Bounding looks at each reply and cuts none, so that both sides do the same work.
-        config.limits.text_bytes = 1024 * 1024;
-        let toolbay = Toolbay::open(config).expect("a home");
-        toolbay.refresh().expect("a registry");
+        let homes = [(); 2].map(|()| Home::with(&["toolbay-fixture-echo"]));
+        let [here, mut there] = homes.each_ref().map(Home::config);
+        there.policy.isolation.default = Isolation::Worker;
+        there.worker = Some(WorkerProgram::this_program());
+        let open = |mut config: Config| {
+            // Bounding looks at each reply and cuts none, so that both sides do the same work.
+            config.limits.text_bytes = 1024 * 1024;
+            let toolbay = Toolbay::open(config).expect("a home");
+            toolbay.refresh().expect("a registry");
+            toolbay
+        };
+        let [toolbay, in_worker] = [here, there].map(open);
         Self {
             raw: RawLibrary::open(&toolbay_tests::library("toolbay-fixture-raw-echo")),
             validator: Schema::parse(SCHEMA).and_then(|schema| schema.compile()).expect("a schema"),
             toolbay,
+            in_worker,
+            pipes: Pipes::new(),
             caller: nobody(),
-            _home: home,
+            _homes: homes,
         }
     }
 
@@ -80,18 +99,31 @@ impl Subjects {
     }
 
     fn ours(&self, arguments: &str) {
+        self.call(&self.toolbay, arguments);
+    }
+
+    fn ours_in_worker(&self, arguments: &str) {
+        self.call(&self.in_worker, arguments);
+    }
+
+    fn call(&self, toolbay: &Toolbay, arguments: &str) {
         let request = CallRequest::new("echo", arguments, &self.caller);
-        black_box(self.toolbay.call(&request).expect("a reply"));
+        black_box(toolbay.call(&request).expect("a reply"));
+    }
+
+    fn through_pipes(&self, arguments: &str) {
+        black_box(self.pipes.echo(arguments.as_bytes()));
     }
 }
 
 type Subject = fn(&Subjects, &str);
 
 /// A subject, the base it is compared with, and whether the size's target is meant for it.
-const PAIRS: [(&str, Subject, Subject, bool); 3] = [
+const PAIRS: [(&str, Subject, Subject, bool); 4] = [
     ("call/b2", Subjects::ours, Subjects::b2, true),
     ("call/b2-text", Subjects::ours, Subjects::b2_text, false),
     ("function/b2", Subjects::function, Subjects::b2, false),
+    ("worker/pipes", Subjects::ours_in_worker, Subjects::through_pipes, false),
 ];
 
 fn arguments_of(len: usize) -> String {
@@ -156,4 +188,9 @@ criterion_group! {
     config = Criterion::default().sample_size(61).measurement_time(Duration::from_secs(3));
     targets = calls
 }
-criterion_main!(benches);
+
+fn main() {
+    run_if_worker();
+    benches();
+    Criterion::default().configure_from_args().final_summary();
+}

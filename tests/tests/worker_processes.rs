@@ -7,7 +7,10 @@ use std::{
     path::Path,
 };
 
-use toolbay_loader::{Check, Config, Isolation, Level, Stage, Toolbay, WorkerProgram};
+use toolbay_loader::{
+    BackendError, CallError, Check, Config, Isolation, Level, Stage, Toolbay, WorkerLimits,
+    WorkerProgram,
+};
 use toolbay_tests::{
     Home,
     bay::{codes, verdict},
@@ -106,6 +109,21 @@ fn a_worker_can_do_no_more_than_its_tools_declare_and_the_policy_allows() {
     for toolbay in [&loose, &strict] {
         assert_eq!(said(toolbay, "kill_parent"), "done", "and this process is still there");
     }
+}
+
+#[test]
+fn a_worker_can_use_no_more_than_the_policy_allows() {
+    let home = well();
+    let mut config = home.isolated();
+    config.policy.worker_limits = WorkerLimits { memory_bytes: 1 << 30, open_files: 40 };
+    let toolbay = refreshed(config);
+    let error = order(&toolbay, "hunger").unwrap_err();
+    let CallError::Backend { source: BackendError::Crashed { how }, .. } = &error else {
+        panic!("{error:?}")
+    };
+    assert!(how.contains("SIGABRT"), "{how}");
+    assert_eq!(said(&toolbay, "files"), "40", "the standard streams and the connection included");
+    assert!(greets_still(&toolbay));
 }
 
 #[test]

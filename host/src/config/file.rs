@@ -13,7 +13,7 @@ use log::LevelFilter;
 use serde::{Deserialize, Deserializer, de};
 use toolbay_loader::{
     ActorName, Deadlines, Isolation, Privacy, ProviderId, ToolName, UnknownWord, Unsigned,
-    Visibility,
+    Visibility, WorkerLimits,
 };
 
 use super::{json::JsonTable, static_audit::StaticAuditSection};
@@ -25,6 +25,7 @@ use crate::nearest::nearest;
 pub(super) struct ConfigFile {
     pub(super) plugins: PluginsSection,
     pub(super) isolation: BTreeMap<Parsed<ProviderId>, IsolationWord>,
+    pub(super) workers: WorkersSection,
     pub(super) deadlines: DeadlinesSection,
     pub(super) trust: TrustSection,
     pub(super) static_audit: StaticAuditSection,
@@ -64,6 +65,26 @@ impl From<IsolationWord> for Isolation {
             IsolationWord::Auto => Self::Auto,
             IsolationWord::InProcess => Self::InProcess,
             IsolationWord::Worker => Self::Worker,
+        }
+    }
+}
+
+/// What each worker may use.
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct WorkersSection {
+    pub(super) memory_mb: Option<NonZeroU32>,
+    pub(super) open_files: Option<NonZeroU32>,
+}
+
+impl WorkersSection {
+    /// The limits, each by its default where the file does not say it.
+    pub(super) fn limits(&self) -> WorkerLimits {
+        let default = WorkerLimits::default();
+        let bytes = |megabytes: NonZeroU32| u64::from(megabytes.get()) << 20;
+        WorkerLimits {
+            memory_bytes: self.memory_mb.map_or(default.memory_bytes, bytes),
+            open_files: self.open_files.map_or(default.open_files, |files| files.get().into()),
         }
     }
 }

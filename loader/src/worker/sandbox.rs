@@ -4,6 +4,7 @@
 
 use std::{collections::BTreeMap, env::consts, io, process};
 
+use rustix::process::Resource;
 use seccompiler::{
     BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter,
     SeccompRule, apply_filter_all_threads,
@@ -17,6 +18,10 @@ pub(crate) struct Sandbox {
     pub(crate) network: bool,
     /// Start processes.
     pub(crate) processes: bool,
+    /// Bytes of address space.
+    pub(crate) memory_bytes: u64,
+    /// Open descriptors.
+    pub(crate) open_files: u64,
 }
 
 /// Why a worker could not give up what it may not do.
@@ -28,6 +33,9 @@ pub(super) enum SandboxError {
     /// The kernel takes no filter.
     #[error("the kernel takes no filter for system calls")]
     Filter(#[source] seccompiler::Error),
+    /// The kernel takes no limit.
+    #[error("the kernel takes no limit for what it uses")]
+    Limit(#[source] io::Error),
     /// The kernel does not end the process with its host.
     #[error("the process can't be tied to its host")]
     Tie(#[source] io::Error),
@@ -99,6 +107,11 @@ impl Sandbox {
         if !self.processes {
             super::setup::end_with_host().map_err(SandboxError::Tie)?;
         }
+        for (resource, most) in
+            [(Resource::As, self.memory_bytes), (Resource::Nofile, self.open_files)]
+        {
+            super::setup::limit(resource, most).map_err(SandboxError::Limit)?;
+        }
         for filter in self.filters().map_err(SandboxError::Processor)? {
             apply_filter_all_threads(&filter).map_err(SandboxError::Filter)?;
         }
@@ -161,7 +174,9 @@ mod tests {
     #[test]
     fn a_filter_can_be_made_for_every_sandbox() {
         for (network, processes) in [(false, false), (false, true), (true, false), (true, true)] {
-            let filters = Sandbox { network, processes }.filters().unwrap();
+            let (memory_bytes, open_files) = (0, 0);
+            let sandbox = Sandbox { network, processes, memory_bytes, open_files };
+            let filters = sandbox.filters().unwrap();
             assert_eq!(filters.len(), if processes { 1 } else { 2 });
         }
         assert!(is_supported(), "what the kernels that are promised have");

@@ -8,7 +8,7 @@ use std::{
 };
 
 use rustix::{
-    process::{Resource, Rlimit, Signal, set_parent_process_death_signal, setrlimit},
+    process::{Resource, Rlimit, Signal, getrlimit, set_parent_process_death_signal, setrlimit},
     stdio::{dup2_stdin, stdin},
 };
 
@@ -26,7 +26,13 @@ pub(super) fn take_connection() -> io::Result<UnixStream> {
 
 /// Lets the process leave no image of its memory behind.
 pub(super) fn leave_no_core() -> io::Result<()> {
-    Ok(setrlimit(Resource::Core, Rlimit { current: Some(0), maximum: Some(0) })?)
+    limit(Resource::Core, 0)
+}
+
+/// Lets the process use at most so much, or less where that has been decided before.
+pub(super) fn limit(resource: Resource, most: u64) -> io::Result<()> {
+    let allowed = getrlimit(resource).maximum.map_or(most, |allowed| allowed.min(most));
+    Ok(setrlimit(resource, Rlimit { current: Some(allowed), maximum: Some(allowed) })?)
 }
 
 /// Lets the kernel end the process with the thread of the host that started it. It would not end what the process has started; the end of the
