@@ -21,6 +21,7 @@ use std::{
 
 use memmap2::MmapMut;
 use parking_lot::{Mutex, MutexGuard};
+use rustix::fs::{FallocateFlags, fallocate};
 use toolbay_core::ProviderId;
 
 use crate::{
@@ -194,12 +195,19 @@ impl JournalFile {
         let mut options = OpenOptions::new();
         let options = options.read(true).write(true).create_new(true).mode(0o600);
         // Under another name until it is locked: whoever reads the folder takes one without a lock for one that was left behind.
-        let (path, draft) = (folder.join(&name), folder.join(format!("{name}.new")));
+        let draft = folder.join(format!("{name}.new"));
         let mut file = options.open(&draft)?;
-        file.lock()?;
-        file.write_all(&[MAGIC, boot_id()?.as_bytes()].concat())?;
-        file.set_len((PAGE * (SLOTS + 1)) as u64)?;
-        fs::rename(draft, path)?;
+        let write = |file: &mut File| {
+            file.lock()?;
+            file.write_all(&[MAGIC, boot_id()?.as_bytes()].concat())?;
+            // All of its room at once: where a disk is full, writing to a mapping would end the process.
+            fallocate(&*file, FallocateFlags::empty(), 0, (PAGE * (SLOTS + 1)) as u64)?;
+            fs::rename(&draft, folder.join(&name))
+        };
+        if let Err(error) = write(&mut file) {
+            remove_if_there(&draft)?;
+            return Err(error);
+        }
         let slot = |at: usize| mapped::map(&file, (PAGE * at) as u64, PAGE).map(Mutex::new);
         let slots = (1..=SLOTS).map(slot).collect::<io::Result<_>>()?;
         Ok(Self { _file: file, slots })
