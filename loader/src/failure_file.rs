@@ -30,6 +30,9 @@ impl FailureClass {
     }
 }
 
+/// The stage of a failure in a call.
+pub(crate) const CALL: &str = "call";
+
 /// How many crashes and hangs of one content are tried again.
 pub const MAX_STRIKES: u32 = 5;
 
@@ -126,9 +129,14 @@ impl Failures {
         self.0.insert(content.to_string(), FailureRecord { strikes, ..failure });
     }
 
-    /// Forgets why a content could not be loaded, which was loaded now. What has ended a process may do so again.
-    pub(crate) fn worked(&mut self, content: ContentHash) {
-        if self.of(content).is_some_and(|failure| !failure.class.is_strike()) {
+    /// Forgets why a content could not be loaded, which was loaded now. What has ended a process in a call may do so again; what did so while it
+    /// was loaded in the host, and was loaded there now, was ended by somebody else.
+    pub(crate) fn worked(&mut self, content: ContentHash, in_process: bool) {
+        let is_over = |failure: &FailureRecord| {
+            let was_loaded = in_process && failure.in_process && failure.stage != CALL;
+            !failure.class.is_strike() || was_loaded
+        };
+        if self.of(content).is_some_and(is_over) {
             self.forget(content);
         }
     }
@@ -195,8 +203,29 @@ mod tests {
         assert_eq!(strikes(FailureClass::Crash, "another"), 1);
         assert_eq!(strikes(FailureClass::Hang, "another"), 2, "a hang is a strike as well");
         assert_eq!(strikes(FailureClass::Environment, "another"), 2, "and is not forgotten");
-        failures.worked(content);
+        failures.worked(content, false);
         assert!(failures.forget(content) && !failures.forget(content));
         assert_eq!(failures.of(content), None);
+    }
+
+    #[test]
+    fn what_was_loaded_is_forgotten_unless_it_may_end_a_process_again() {
+        let content = ContentHash::of(b"a");
+        let cases = [
+            (FailureClass::Environment, false, "load", true, true),
+            (FailureClass::Crash, false, "load", false, false),
+            (FailureClass::Crash, true, "load", false, true),
+            (FailureClass::Crash, true, CALL, false, false),
+        ];
+        for (class, in_process, stage, in_worker, here) in cases {
+            for (loaded_here, is_forgotten) in [(false, in_worker), (true, here)] {
+                let mut failures = Failures::default();
+                let stage = stage.to_owned();
+                let failure = FailureRecord { in_process, stage, ..record(class, 0) };
+                failures.remember(content, failure);
+                failures.worked(content, loaded_here);
+                assert_eq!(failures.of(content).is_none(), is_forgotten, "{class:?} {in_process}");
+            }
+        }
     }
 }

@@ -62,14 +62,16 @@ pub(crate) fn load(
     vetting.hold(plugin.entry)?;
     let mut watch = Stopwatch { phases: Vec::new(), since: Instant::now() };
     let loadable = watch.phase("verify", rulebook.loadable(vetting, plugin))?;
-    let loaded = match rulebook.isolation(plugin, &vetting.build) {
+    let isolation = rulebook.isolation(plugin, &vetting.build);
+    let loaded = match isolation {
         Isolation::InProcess => run_here(&mut watch, vetting, &loadable, plugin, configuration),
         _ => {
             let sandbox = rulebook.sandbox(plugin);
             run_in_worker(&mut watch, vetting, &loadable, plugin, configuration, sandbox)
         }
     };
-    vetting.remember(plugin, loaded.as_ref().map(drop));
+    let in_process = isolation == Isolation::InProcess;
+    vetting.remember(plugin, in_process, loaded.as_ref().map(drop));
     let (loaded, Place { mapped, worker }) = loaded?;
     let rustc: Vec<&str> = loadable.library.facts().rustc.iter().map(String::as_str).collect();
     let rustc = rustc.join(", ");

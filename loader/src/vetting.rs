@@ -11,7 +11,7 @@ use crate::{
     config::Config,
     deadlines::Deadlines,
     entries::Crash,
-    failure_file::{FailureClass, FailureRecord, Failures, MAX_STRIKES, Retry},
+    failure_file::{CALL, FailureClass, FailureRecord, Failures, MAX_STRIKES, Retry},
     home_file::{HomeFile, HomeFileError},
     journal::{Journal, Suspect},
     plugins_lock::{LockedPlugin, PluginsLock},
@@ -119,7 +119,12 @@ impl Vetting {
     }
 
     /// Keeps in mind how running the code of a content ended, for the next time.
-    pub(crate) fn remember(&self, plugin: &StoredPlugin, outcome: Result<(), &Reason>) {
+    pub(crate) fn remember(
+        &self,
+        plugin: &StoredPlugin,
+        in_process: bool,
+        outcome: Result<(), &Reason>,
+    ) {
         let failure = match outcome {
             Ok(()) => None,
             Err(reason) => match class(reason) {
@@ -134,7 +139,7 @@ impl Vetting {
             return;
         }
         self.keep(|failures| match failure {
-            None => failures.worked(hash),
+            None => failures.worked(hash, in_process),
             Some((class, reason)) => failures.remember(
                 hash,
                 self.record(class, plugin, reason.stage.as_str(), reason.code, &reason.found),
@@ -151,7 +156,7 @@ impl Vetting {
             true => (FailureClass::Hang, "hung"),
             false => (FailureClass::Crash, "crashed"),
         };
-        let record = self.record(class, plugin, "call", code, &crash.how);
+        let record = self.record(class, plugin, CALL, code, &crash.how);
         self.keep(|failures| failures.remember(plugin.hash, record));
     }
 
@@ -285,10 +290,9 @@ impl Rulebook {
         now: Duration,
     ) -> Result<(), Reason> {
         let Some(record) = self.failures.of(plugin.hash) else { return Ok(()) };
-        let is_contained_now =
-            record.in_process && self.isolation(plugin, build) != Isolation::InProcess;
-        // What ended the host is tried at once where it can't do so again.
-        if is_contained_now && record.strikes < MAX_STRIKES {
+        // Whoever ended the host from outside, at that very moment, looks the same. So it is tried again, in a worker where the policy leaves it
+        // to us, and only refused where it happens again and again.
+        if record.in_process && record.strikes < MAX_STRIKES {
             return Ok(());
         }
         let until = match record.retry(build, now) {
