@@ -31,7 +31,7 @@ pub enum Moment {
 /// Deadlines that a test can wait for.
 pub fn short() -> Deadlines {
     let mut deadlines = Deadlines::default();
-    let short = Duration::from_millis(300);
+    let short = Duration::from_secs(1);
     deadlines.constructors = short;
     deadlines.root = short;
     deadlines.create = short;

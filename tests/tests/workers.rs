@@ -51,14 +51,14 @@ const WHILE_LOADED: &[(&str, Option<(&str, &str)>)] = &[
     ("segfault", Some(("crashed", "SIGSEGV"))),
     ("overflow", Some(("crashed", "SIG"))),
     ("illegal", Some(("crashed", "SIGILL"))),
-    ("hang", Some(("hung", "nothing within 0.3 s"))),
-    ("spin", Some(("hung", "nothing within 0.3 s"))),
-    ("close_all", Some(("hung", "nothing within 0.3 s"))),
+    ("hang", Some(("hung", "nothing within 1 s"))),
+    ("spin", Some(("hung", "nothing within 1 s"))),
+    ("close_all", Some(("hung", "nothing within 1 s"))),
     ("garbage", Some(("crashed", "broke the protocol"))),
-    ("half_frame", Some(("hung", "nothing within 0.3 s"))),
+    ("half_frame", Some(("hung", "nothing within 1 s"))),
     ("two_frames", Some(("crashed", "broke the protocol"))),
     ("fork_exit", Some(("crashed", "exit status 0"))),
-    ("ignore_term", Some(("hung", "nothing within 0.3 s"))),
+    ("ignore_term", Some(("hung", "nothing within 1 s"))),
 ];
 
 /// Whatever happens in a phase of loading is named by it, and harms nobody else.
