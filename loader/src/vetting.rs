@@ -3,7 +3,7 @@
 use std::{collections::BTreeSet, path::PathBuf, sync::Arc, time::Duration};
 
 use parking_lot::RwLock;
-use toolbay_core::{Clock, Egress};
+use toolbay_core::{Clock, Egress, ProviderId};
 
 use crate::{
     breaker::STRIKE,
@@ -142,7 +142,7 @@ impl Vetting {
             None => failures.worked(hash, in_process),
             Some((class, reason)) => failures.remember(
                 hash,
-                self.record(class, plugin, reason.stage.as_str(), reason.code, &reason.found),
+                self.record(class, &plugin.id, reason.stage.as_str(), reason.code, &reason.found),
             ),
         });
     }
@@ -156,7 +156,7 @@ impl Vetting {
             true => (FailureClass::Hang, "hung"),
             false => (FailureClass::Crash, "crashed"),
         };
-        let record = self.record(class, plugin, CALL, code, &crash.how);
+        let record = self.record(class, &plugin.id, CALL, code, &crash.how);
         self.keep(|failures| failures.remember(plugin.hash, record));
     }
 
@@ -179,17 +179,9 @@ impl Vetting {
             let Suspect { provider, content, running } = suspect;
             let found = format!("the host's process ended in the phase {running}");
             log::error!("provider {provider}: {found}");
-            let record = FailureRecord {
-                class: FailureClass::Crash,
-                provider: provider.to_string(),
-                stage: running.to_string(),
-                code: "ended_host".to_owned(),
-                found,
-                strikes: 1,
-                at: SystemClock.now().as_secs(),
-                host: self.build.clone(),
-                in_process: true,
-            };
+            let stage = running.to_string();
+            let record = self.record(FailureClass::Crash, provider, &stage, "ended_host", &found);
+            let record = FailureRecord { in_process: true, ..record };
             self.keep(|failures| failures.remember(*content, record));
         }
     }
@@ -207,14 +199,14 @@ impl Vetting {
     fn record(
         &self,
         class: FailureClass,
-        plugin: &StoredPlugin,
+        provider: &ProviderId,
         stage: &str,
         code: &str,
         found: &str,
     ) -> FailureRecord {
         FailureRecord {
             class,
-            provider: plugin.id.to_string(),
+            provider: provider.to_string(),
             stage: stage.to_owned(),
             code: code.to_owned(),
             found: found.to_owned(),

@@ -21,7 +21,7 @@ use super::{
     latch::Latch,
     message::{Call, HashedFile, Open, PROTOCOL, Request, ToWorker},
     pending::{Pending, Question, Waited},
-    process::{Process, Watched},
+    process::{ENDING, Process, Watched},
     program::WorkerProgram,
     reader::Reader,
     sandbox::Sandbox,
@@ -39,9 +39,6 @@ const START: Duration = Duration::from_secs(10);
 
 /// How long a worker may leave what the host says unread.
 const UNREAD: Duration = Duration::from_secs(10);
-
-/// How long a process may go on after its connection ended: it is about to end itself.
-pub(super) const ENDING: Duration = Duration::from_secs(1);
 
 /// A plugin that runs in a process of its own. Dropping it ends the process, gently at first.
 pub(crate) struct Worker {
@@ -250,10 +247,7 @@ impl Worker {
         if let Err(error) = writing.write_all(message) {
             drop(writing);
             let how = format!("did not read what the host said: {error}");
-            // Where it is about to end by itself, that is what counts.
-            if !self.process.wait_until(Instant::now() + ENDING) {
-                self.process.kill(Crash { how, hung: true });
-            }
+            self.process.kill_unless_ending(Crash { how, hung: true });
         }
         true
     }

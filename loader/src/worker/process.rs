@@ -26,6 +26,9 @@ use toolbay_core::ProviderId;
 use super::{capture::Capture, ending, latch::Latch, program::WorkerProgram};
 use crate::entries::Crash;
 
+/// How long a process may go on after its connection ended: it is about to end itself.
+pub(super) const ENDING: Duration = Duration::from_secs(1);
+
 /// What the thread of a process asks and tells while the process runs.
 pub(super) trait Watched: Send + Sync {
     /// When the process must be ended, as it stands now, and why.
@@ -142,9 +145,11 @@ impl Process {
         self.is_over.wait();
     }
 
-    /// Waits until the process has been reaped, or the time is over; tells whether it has.
-    pub(super) fn wait_until(&self, until: Instant) -> bool {
-        self.is_over.wait_until(until)
+    /// Ends the process, whose connection has ended, unless it is about to end by itself: then that is what counts.
+    pub(super) fn kill_unless_ending(&self, blame: Crash) {
+        if !self.is_over.wait_until(Instant::now() + ENDING) {
+            self.kill(blame);
+        }
     }
 
     /// Reaps the process, which has ended, together with what it has started and what is still in its group.

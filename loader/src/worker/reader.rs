@@ -8,7 +8,7 @@ use toolbay_abi::wire;
 
 use super::{
     capture::Budget,
-    client::{Connection, ENDING},
+    client::Connection,
     frame::{FrameError, Frames},
     given::Given,
     message::FromWorker,
@@ -51,9 +51,7 @@ impl Reader {
             }
         };
         self.connection.is_read.open();
-        if !self.process.wait_until(Instant::now() + ENDING) {
-            self.process.kill(Crash { how, hung: false });
-        }
+        self.process.kill_unless_ending(Crash { how, hung: false });
     }
 
     fn take(&self, message: &Bytes, budget: &mut Budget) -> Result<(), Breach> {
