@@ -22,9 +22,14 @@ pub(crate) trait Entries: Send + Sync {
     /// What an extension answers to a payload; `None` where the plugin does not have it.
     fn extension(&self, id: &str, version: u32, payload: &[u8]) -> Result<Option<Bytes>, Broken>;
 
-    /// Why nothing will ever answer again, so that another instance is needed; `None` while it does.
+    /// Why nothing answers any more; `None` while it does.
     fn ended(&self) -> Option<Crash> {
         None
+    }
+
+    /// Whether its code runs in this process, where nobody can end it.
+    fn is_in_host(&self) -> bool {
+        false
     }
 }
 

@@ -91,8 +91,8 @@ impl Rulebook {
         match source {
             Source::Other(what) => Err(refresh::not_a_plugin(what)),
             Source::Library(library) => {
-                let policy = &self.policy.static_audit;
-                let found = judged(&library, &vetting.host, policy, &BTreeSet::new());
+                let policy = self.audit_policy(library.note());
+                let found = judged(&library, &vetting.host, &policy, &BTreeSet::new());
                 Ok(Examination {
                     path: path.to_owned(),
                     manifest: None,

@@ -62,7 +62,7 @@ pub struct FailureRecord {
     pub at: u64,
     /// The host that it failed in: another host tries again.
     pub host: String,
-    /// Whether it ran in the host's own process, which ended.
+    /// Whether it ran in the host's own process.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub in_process: bool,
 }

@@ -43,20 +43,17 @@ impl Journaled {
 }
 
 impl InProcess {
-    /// Makes an instance of the provider of an open library.
+    /// Makes an instance of the provider of an open library. Whoever calls this says before that its code is about to run.
     pub(crate) fn create(
         root: PluginRootRef,
         provider: &ProviderId,
         configuration: Option<&RawValue>,
         journaled: Option<Journaled>,
     ) -> Result<Self, Fault> {
-        let _entered = journaled
-            .as_ref()
-            .map(|journaled| journaled.enter(Running::Loading(LoadPhase::Create)));
         let services = services::services_for(provider);
         let configuration = configuration.map_or("null", RawValue::get);
         let handle = settle(root.create()(services, configuration.as_bytes().into()))?;
-        Ok(Self { root, handle, journaled: journaled.clone() })
+        Ok(Self { root, handle, journaled })
     }
 
     fn enter(&self, running: Running) -> Option<Entered<'_>> {

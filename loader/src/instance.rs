@@ -37,9 +37,14 @@ impl Instance {
         Self(Box::new(entries))
     }
 
-    /// How its process ended, so that another is needed; `None` while it runs.
+    /// Why it does not answer any more; `None` while it does.
     pub(crate) fn ended(&self) -> Option<Crash> {
         self.0.ended()
+    }
+
+    /// Whether its code runs in this process.
+    pub(crate) fn is_in_host(&self) -> bool {
+        self.0.is_in_host()
     }
 
     /// The tools that the provider lists now, made whole with what its note declares of them, and why the others are left out: those of a

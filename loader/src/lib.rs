@@ -58,9 +58,11 @@ mod store;
 mod verify;
 mod vetting;
 
+mod awaited;
 mod breaker;
 mod encode;
 mod entries;
+mod in_host;
 mod in_process;
 mod instance;
 mod journal;
@@ -68,8 +70,10 @@ mod library;
 mod load;
 mod mappings;
 mod not_opened;
+mod probes;
 mod running;
 mod services;
+mod threads;
 mod worker;
 
 mod provider;

@@ -1,23 +1,23 @@
 //! From a plugin in the store to one that runs: verified once more, opened, created and listed. This is where its code first runs, in the host
 //! or in a worker.
 
-use std::{cell::Cell, path::Path, sync::Arc, time::Instant};
+use std::{path::Path, sync::Arc, time::Instant};
 
 use serde_json::value::RawValue;
 use toolbay_core::{ProviderId, ToolDefinition};
 
 use crate::{
-    entries::{Broken, Entries},
+    deadlines::LoadPhase,
+    entries::{Broken, Crash, Entries},
+    in_host::InHost,
     in_process::{InProcess, Journaled},
     instance::{Instance, refused},
-    journal::Running,
     library::Opened,
-    policy::Isolation,
     rejection::{Reason, Stage},
     running::{LoadedLibrary, Phase},
     store::ContentHash,
     verify::{Loadable, StoredPlugin},
-    vetting::{Rulebook, Vetting},
+    vetting::{Place, Rulebook, Vetting},
     worker::{MappedThere, Sandbox, Worker},
 };
 
@@ -45,34 +45,61 @@ impl Stopwatch {
     }
 }
 
-/// Where a plugin was opened.
-struct Place {
+/// What was opened, and in which process.
+struct Opening {
     mapped: MappedThere,
     worker: Option<u32>,
 }
 
 /// Loads a plugin, unless its content is known to fail.
 pub(crate) fn load(
-    vetting: &Vetting,
+    vetting: &Arc<Vetting>,
     rulebook: &Rulebook,
     plugin: &StoredPlugin,
     configuration: Option<&RawValue>,
 ) -> Result<Loaded, Reason> {
-    rulebook.check_failures(plugin, &vetting.build, vetting.now())?;
+    let place = rulebook.place(plugin, &vetting.build);
+    rulebook.check_failures(plugin, place, &vetting.build, vetting.now())?;
     vetting.hold(plugin.entry)?;
     let mut watch = Stopwatch { phases: Vec::new(), since: Instant::now() };
     let loadable = watch.phase("verify", rulebook.loadable(vetting, plugin))?;
-    let isolation = rulebook.isolation(plugin, &vetting.build);
-    let loaded = match isolation {
-        Isolation::InProcess => run_here(&mut watch, vetting, &loadable, plugin, configuration),
-        _ => {
-            let sandbox = rulebook.sandbox(plugin);
-            run_in_worker(&mut watch, vetting, &loadable, plugin, configuration, sandbox)
+    let loadable = Arc::new(loadable);
+    let place = match place {
+        // A panic in the one would end the host; the other's constructors would wait for what does not come.
+        Place::ProbedHost
+            if !loadable.unwinds() || vetting.this_process.linker_held_by().is_some() =>
+        {
+            Place::Worker
+        }
+        place => place,
+    };
+    let in_worker = |watch: &mut Stopwatch| {
+        let sandbox = rulebook.sandbox(plugin);
+        let loaded = run_in_worker(watch, vetting, &loadable, plugin, configuration, sandbox);
+        vetting.remember(plugin, false, loaded.as_ref().map(drop));
+        loaded
+    };
+    let in_host = |watch: &mut Stopwatch| {
+        let loaded = run_here(watch, vetting, &loadable, plugin, configuration);
+        vetting.remember(plugin, true, loaded.as_ref().map(drop));
+        loaded
+    };
+    let loaded = match place {
+        Place::Worker => in_worker(&mut watch),
+        Place::Host => in_host(&mut watch),
+        Place::ProbedHost => {
+            if !vetting.probes.has_passed(plugin.hash, &vetting.build) {
+                let mut unmeasured = Stopwatch { phases: Vec::new(), since: Instant::now() };
+                let probed = in_worker(&mut unmeasured);
+                watch.phase("probe", probed.map(drop))?;
+                if let Err(error) = vetting.probes.passed(plugin.hash, &vetting.build) {
+                    log::warn!("provider {}: that it was probed can't be kept: {error}", plugin.id);
+                }
+            }
+            in_host(&mut watch)
         }
     };
-    let in_process = isolation == Isolation::InProcess;
-    vetting.remember(plugin, in_process, loaded.as_ref().map(drop));
-    let (loaded, Place { mapped, worker }) = loaded?;
+    let (loaded, Opening { mapped, worker }) = loaded?;
     let rustc: Vec<&str> = loadable.library.facts().rustc.iter().map(String::as_str).collect();
     let rustc = rustc.join(", ");
     let library = LoadedLibrary {
@@ -95,26 +122,34 @@ pub(crate) fn load(
 
 fn run_here(
     watch: &mut Stopwatch,
-    vetting: &Vetting,
-    loadable: &Loadable,
+    vetting: &Arc<Vetting>,
+    loadable: &Arc<Loadable>,
     plugin: &StoredPlugin,
     configuration: Option<&RawValue>,
-) -> Result<(Loaded, Place), Reason> {
+) -> Result<(Loaded, Opening), Reason> {
     let journal = Arc::clone(&vetting.journal);
     let journaled = Journaled { journal, provider: plugin.id.clone(), content: plugin.hash };
-    let entered = Cell::new(None);
-    let enter = |phase| {
-        drop(entered.take());
-        entered.set(Some(journaled.enter(Running::Loading(phase))));
+    let (here, configuration) = (Arc::clone(loadable), configuration.map(ToOwned::to_owned));
+    let (provider, entering) = (plugin.id.clone(), journaled.clone());
+    let load = move |enter: &dyn Fn(LoadPhase)| {
+        let mut watch = Stopwatch { phases: Vec::new(), since: Instant::now() };
+        let Opened { root, mapped } = watch.phase("open", here.open(enter))?;
+        enter(LoadPhase::Create);
+        let created =
+            InProcess::create(root, &provider, configuration.as_deref(), Some(entering.clone()));
+        let created = watch.phase("create", created.map_err(Broken::Fault));
+        Ok((mapped, created, watch.phases))
     };
-    let opened = loadable.open(&enter);
-    drop(entered.take());
-    let Opened { root, mapped } = watch.phase("open", opened)?;
+    let (mapped, created, phases) = vetting.this_process.load(&journaled, load)?;
+    watch.phases.extend(phases);
+    watch.since = Instant::now();
     let mapped = MappedThere { path: mapped.path, device: mapped.device, inode: mapped.inode };
-    let created = InProcess::create(root, &plugin.id, configuration, Some(journaled.clone()));
-    let entries = watch.phase("create", created.map_err(Broken::Fault));
+    let hanging = (Arc::clone(vetting), plugin.clone());
+    let on_hang = Box::new(move |crash: &Crash| hanging.0.hung_here(&hanging.1, crash));
+    let entries =
+        created.map(|here| InHost::new(here, &plugin.id, &vetting.this_process, on_hang));
     let loaded = list(watch, loadable, plugin, entries)?;
-    Ok((loaded, Place { mapped, worker: None }))
+    Ok((loaded, Opening { mapped, worker: None }))
 }
 
 fn run_in_worker(
@@ -124,7 +159,7 @@ fn run_in_worker(
     plugin: &StoredPlugin,
     configuration: Option<&RawValue>,
     sandbox: Sandbox,
-) -> Result<(Loaded, Place), Reason> {
+) -> Result<(Loaded, Opening), Reason> {
     let worker = watch.phase("start", vetting.start_worker(&plugin.id))?;
     let files = loadable.hashed()?;
     let files: Vec<(&Path, ContentHash)> =
@@ -134,7 +169,7 @@ fn run_in_worker(
     let created = watch.phase("create", worker.create(configuration));
     let pid = worker.pid();
     let loaded = list(watch, loadable, plugin, created.map(|()| worker))?;
-    Ok((loaded, Place { mapped, worker: Some(pid) }))
+    Ok((loaded, Opening { mapped, worker: Some(pid) }))
 }
 
 /// Lists the tools of a provider that was made, in the host or in a worker.

@@ -19,11 +19,12 @@ use toolbay_core::{
 use crate::{
     breaker::Breaker,
     config::Config,
+    entries::Crash,
     instance::{self, Instance},
     load::{Loaded, load},
     rejection::{Reason, Rejection, Stage},
     verify::StoredPlugin,
-    vetting::Vetting,
+    vetting::{Place, Vetting},
 };
 
 /// What the registry knows of a provider: enough to list its tools, and to find and check its library again.
@@ -98,12 +99,15 @@ impl PluginProvider {
     /// tried again by the next one, for its cause may go away.
     fn ensure_running(&self) -> Result<Arc<Running>, Rejection> {
         let mut breaker = self.opening.lock();
-        if let Some(running) = self.running.load_full()
-            && running.instance.ended().is_none()
-        {
-            return Ok(running);
-        }
         let Registered { plugin, tools } = &self.registered;
+        let rulebook = self.vetting.rulebook();
+        if let Some(running) = self.running.load_full() {
+            let Some(hang) = running.instance.ended() else { return Ok(running) };
+            let place = rulebook.place(plugin, &self.vetting.build);
+            if running.instance.is_in_host() && place != Place::Worker {
+                return Err(self.rejection(fenced(hang)));
+            }
+        }
         if let Some(ended) = self.running.swap(None)
             && let Some(crash) = ended.instance.ended()
         {
@@ -114,7 +118,6 @@ impl PluginProvider {
         if let Some(left) = breaker.wait(Instant::now()) {
             return Err(self.rejection(restarting(breaker.ends(), left)));
         }
-        let rulebook = self.vetting.rulebook();
         let loaded = load(&self.vetting, &rulebook, plugin, self.configuration.as_deref());
         let Loaded { instance, tools: listed, .. } =
             loaded.map_err(|reason| self.rejection(reason))?;
@@ -198,6 +201,16 @@ impl PluginProvider {
 
 fn unavailable(rejection: Rejection) -> BackendError {
     BackendError::Unavailable { party: rejection.reason.party(), source: Box::new(rejection) }
+}
+
+fn fenced(hang: Crash) -> Reason {
+    Reason::plugin(
+        Stage::Load,
+        "fenced",
+        "a provider whose calls come back",
+        hang.how,
+        "call again once it has come back; start the host anew, or let the provider run in a worker, which can be ended",
+    )
 }
 
 fn restarting(ends: u32, left: Duration) -> Reason {

@@ -7,12 +7,14 @@ mod drift;
 mod findings;
 
 use std::{
+    borrow::Cow,
     collections::BTreeSet,
     fs::File,
     path::{Path, PathBuf},
 };
 
 use semver::Version;
+use toolbay_abi::note::Note;
 use toolbay_core::ProviderId;
 
 pub use declared::{DeclaredTool, declared_tools};
@@ -30,8 +32,9 @@ use crate::{
     inspect::{self, Inspected, Inspection},
     library::{self, Opened, VerifiedFile},
     not_opened::NotOpened,
+    policy::Isolation,
     rejection::{Reason, Rejection, Stage},
-    static_audit::{HostSystem, Level, StaticAuditPolicy},
+    static_audit::{Check, HostSystem, Level, StaticAuditPolicy},
     store::{ContentHash, hash_of},
     trust::Signer,
     vetting::{Rulebook, Vetting},
@@ -84,6 +87,11 @@ impl Loadable {
             .map_err(|error| NotOpened::from(&error).reason())
     }
 
+    /// Whether a panic in it can be caught.
+    pub(crate) fn unwinds(&self) -> bool {
+        self.library.facts().unwinds && self.library.note().panic == findings::UNWIND
+    }
+
     /// The library, and those that travel with it, each with the hash of what was verified.
     pub(crate) fn hashed(&self) -> Result<Vec<(&Path, ContentHash)>, Reason> {
         let own = (self.library.path(), self.library.file());
@@ -126,6 +134,21 @@ pub fn judged(
 }
 
 impl Rulebook {
+    /// What the audit asks of a library of this provider: one that can't unwind is no danger where it runs in a worker.
+    pub(crate) fn audit_policy(&self, note: &Note) -> Cow<'_, StaticAuditPolicy> {
+        let policy = &self.policy.static_audit;
+        let level = policy.level(Check::PanicStrategy);
+        let place = note.id.parse().map(|provider| self.policy.isolation.of(&provider));
+        match place {
+            Ok(Isolation::Auto | Isolation::Worker) if level == Level::Deny => {
+                let mut policy = policy.clone();
+                policy.levels.insert(Check::PanicStrategy, Level::Warn);
+                Cow::Owned(policy)
+            }
+            _ => Cow::Borrowed(policy),
+        }
+    }
+
     /// Takes a loose library, which nobody can have signed, into the store.
     ///
     /// # Errors
@@ -138,8 +161,8 @@ impl Rulebook {
     ) -> Result<Taken, Vec<Reason>> {
         let one = |reason| vec![reason];
         let signer = self.trust().unsigned().map_err(one)?;
-        let policy = &self.policy.static_audit;
-        let found = judged(source, &vetting.host, policy, &BTreeSet::new());
+        let policy = self.audit_policy(source.note());
+        let found = judged(source, &vetting.host, &policy, &BTreeSet::new());
         if !found.problems.is_empty() {
             return Err(found.problems);
         }
@@ -185,10 +208,10 @@ impl Rulebook {
             false => self.stored_library(vetting, plugin)?,
         };
         let companions = companion_names(&loadable.companions);
-        let policy = &self.policy.static_audit;
         let library = &loadable.library;
+        let policy = self.audit_policy(library.note());
         if let Some(reason) =
-            judged(library, &vetting.host, policy, &companions).problems.into_iter().next()
+            judged(library, &vetting.host, &policy, &companions).problems.into_iter().next()
         {
             return Err(reason);
         }

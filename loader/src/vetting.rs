@@ -13,9 +13,11 @@ use crate::{
     entries::Crash,
     failure_file::{CALL, FailureClass, FailureRecord, Failures, MAX_STRIKES, Retry},
     home_file::{HomeFile, HomeFileError},
+    in_host::ThisProcess,
     journal::{Journal, Suspect},
     plugins_lock::{LockedPlugin, PluginsLock},
     policy::{Isolation, Loosened, Policy, WorkerLimits},
+    probes::Probes,
     rejection::{Reason, Stage},
     running::Running,
     scan_cache::{Circumstances, host_build},
@@ -38,6 +40,8 @@ pub(crate) struct Vetting {
     pub(crate) failures: HomeFile<Failures>,
     pub(crate) journal: Arc<Journal>,
     pub(crate) running: Running,
+    pub(crate) probes: Probes,
+    pub(crate) this_process: ThisProcess,
     pub(crate) host: HostSystem,
     /// Which build of which program this is.
     pub(crate) build: String,
@@ -46,6 +50,19 @@ pub(crate) struct Vetting {
     pub(crate) deadlines: Deadlines,
     policy: RwLock<Policy>,
 }
+
+/// Where a plugin runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Place {
+    /// In the host.
+    Host,
+    /// In the host, once it has run in a worker.
+    ProbedHost,
+    Worker,
+}
+
+/// The code of a failure of the host's own process, whose cause may be another.
+const ENDED_HOST: &str = "ended_host";
 
 /// What counts at one moment, read once, so that one plugin is not judged by two versions of it.
 #[derive(Debug)]
@@ -66,6 +83,8 @@ impl Vetting {
             failures: HomeFile::new(home.to_owned()),
             journal: Arc::new(Journal::new(home)),
             running: Running::new(home),
+            probes: Probes::new(home),
+            this_process: ThisProcess::new(config.deadlines.clone()),
             host: HostSystem::current(),
             build: host_build(),
             worker: config.worker.clone(),
@@ -140,11 +159,20 @@ impl Vetting {
         }
         self.keep(|failures| match failure {
             None => failures.worked(hash, in_process),
-            Some((class, reason)) => failures.remember(
-                hash,
-                self.record(class, &plugin.id, reason.stage.as_str(), reason.code, &reason.found),
-            ),
+            Some((class, reason)) => {
+                let stage = reason.stage.as_str();
+                let record = self.record(class, &plugin.id, stage, reason.code, &reason.found);
+                failures.remember(hash, FailureRecord { in_process, ..record });
+            }
         });
+    }
+
+    /// Keeps in mind that a call does not come back that runs in this process.
+    pub(crate) fn hung_here(&self, plugin: &StoredPlugin, crash: &Crash) {
+        log::error!("provider {}: {}", plugin.id, crash.how);
+        let record = self.record(FailureClass::Hang, &plugin.id, CALL, "hung", &crash.how);
+        let record = FailureRecord { in_process: true, ..record };
+        self.keep(|failures| failures.remember(plugin.hash, record));
     }
 
     /// Keeps in mind that a process ended in which a plugin ran, where it has done so too often in a row.
@@ -180,7 +208,7 @@ impl Vetting {
             let found = format!("the host's process ended in the phase {running}");
             log::error!("provider {provider}: {found}");
             let stage = running.to_string();
-            let record = self.record(FailureClass::Crash, provider, &stage, "ended_host", &found);
+            let record = self.record(FailureClass::Crash, provider, &stage, ENDED_HOST, &found);
             let record = FailureRecord { in_process: true, ..record };
             self.keep(|failures| failures.remember(*content, record));
         }
@@ -244,13 +272,14 @@ impl Rulebook {
     }
 
     /// Where a plugin runs: what has ended a process before runs in one of its own, unless the policy says otherwise in as many words.
-    pub(crate) fn isolation(&self, plugin: &StoredPlugin, build: &str) -> Isolation {
+    pub(crate) fn place(&self, plugin: &StoredPlugin, build: &str) -> Place {
         let failure = self.failures.of(plugin.hash).filter(|failure| failure.host == build);
         let is_violent = failure.is_some_and(|failure| failure.class.is_strike());
         match self.policy.isolation.of(&plugin.id) {
-            Isolation::Auto if plugin.signer == Signer::Nobody || is_violent => Isolation::Worker,
-            Isolation::Auto => Isolation::InProcess,
-            isolation => isolation,
+            Isolation::InProcess => Place::Host,
+            Isolation::Worker => Place::Worker,
+            Isolation::Auto if plugin.signer == Signer::Nobody || is_violent => Place::Worker,
+            Isolation::Auto => Place::ProbedHost,
         }
     }
 
@@ -274,17 +303,20 @@ impl Rulebook {
         }
     }
 
-    /// Checks that the code of a content may be run again, where running it failed before.
+    /// Checks that the code of a content may be run again at this place, where running it failed before.
     pub(crate) fn check_failures(
         &self,
         plugin: &StoredPlugin,
+        place: Place,
         build: &str,
         now: Duration,
     ) -> Result<(), Reason> {
         let Some(record) = self.failures.of(plugin.hash) else { return Ok(()) };
-        // Whoever ended the host from outside, at that very moment, looks the same. So it is tried again, in a worker where the policy leaves it
-        // to us, and only refused where it happens again and again.
-        if record.in_process && record.strikes < MAX_STRIKES {
+        // What the host could not contain, a worker may. And whoever ended the host from outside, at that very moment, looks the same as the
+        // plugin: it is only refused where that happens again and again.
+        let is_doubtful = place == Place::Worker || record.code == ENDED_HOST;
+        let is_strike = record.in_process && record.class.is_strike();
+        if is_strike && is_doubtful && record.strikes < MAX_STRIKES {
             return Ok(());
         }
         let until = match record.retry(build, now) {
@@ -298,7 +330,7 @@ impl Rulebook {
             "failed_before",
             "content that did not fail here before",
             format!("{code} ({stage}): {found}; {until}"),
-            "install a version that was corrected, or run `toolbay refresh --retry`",
+            "install a version that was corrected, or run `toolbay quarantine release`",
         ))
     }
 }

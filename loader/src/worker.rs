@@ -21,7 +21,6 @@ mod reader;
 mod sandbox;
 mod served;
 mod setup;
-mod threads;
 
 pub(crate) use client::{MappedThere, Worker};
 pub use program::WorkerProgram;

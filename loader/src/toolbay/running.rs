@@ -67,7 +67,9 @@ impl Toolbay {
         let store = &self.vetting.store;
         let mut used: BTreeSet<ContentHash> = self.installed.read()?.entries().collect();
         let entry = |registered: &Registered| registered.plugin.entry;
-        used.extend(self.file.read().contents.providers.iter().map(entry));
+        let current = self.file.read().contents.providers;
+        used.extend(current.iter().map(entry));
+        let registered: BTreeSet<_> = current.iter().map(|there| there.plugin.hash).collect();
         used.extend(self.file.read_previous().iter().map(entry));
         for process in self.vetting.running.processes()? {
             used.extend(process.holds);
@@ -85,6 +87,7 @@ impl Toolbay {
         }
         if !dry {
             collected.bytes += store.remove_left_behind()?;
+            self.vetting.probes.forget_others(|content| registered.contains(&content));
         }
         Ok(collected)
     }

@@ -192,8 +192,9 @@ impl Toolbay {
         );
         trace.add("registered", StepVerdict::Passed, "registry.json", found);
         let path = plugin.path(&self.vetting);
-        let now = self.vetting.now();
-        if let Err(reason) = rulebook.check_failures(plugin, &self.vetting.build, now) {
+        let (build, now) = (&*self.vetting.build, self.vetting.now());
+        let place = rulebook.place(plugin, build);
+        if let Err(reason) = rulebook.check_failures(plugin, place, build, now) {
             trace.reason(StepVerdict::Refused, "failures.json", reason);
         }
         match rulebook.loadable(&self.vetting, plugin) {

@@ -102,8 +102,8 @@ impl Rulebook {
         let one = |reason| vec![reason];
         let (target, library) = target_of(manifest).map_err(one)?;
         let inspected = plugin_at(&folder.join(library.path.as_str())).map_err(one)?;
-        let policy = &self.policy.static_audit;
-        let mut found = judged(&inspected, &vetting.host, policy, &companions(target));
+        let policy = self.audit_policy(inspected.note());
+        let mut found = judged(&inspected, &vetting.host, &policy, &companions(target));
         found.problems.extend(agreement(manifest, target, &inspected));
         found.problems.extend(check_host(&manifest.parts().minimum_host).err());
         if !found.problems.is_empty() {

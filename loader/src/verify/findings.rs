@@ -15,7 +15,7 @@ use crate::{
 };
 
 /// The panic strategy that a note must name.
-const UNWIND: &str = "unwind";
+pub(super) const UNWIND: &str = "unwind";
 
 /// Something about a plugin that this host does not take, or that somebody should hear of.
 #[derive(Debug, Clone, PartialEq, Eq)]

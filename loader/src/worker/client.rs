@@ -20,13 +20,14 @@ use super::{
     given::Given,
     latch::Latch,
     message::{Call, HashedFile, Open, PROTOCOL, Request, ToWorker},
-    pending::{Pending, Question, Waited},
+    pending::{Pending, Question},
     process::{ENDING, Process, Watched},
     program::WorkerProgram,
     reader::Reader,
     sandbox::Sandbox,
 };
 use crate::{
+    awaited::Waited,
     deadlines::{Deadlines, LoadPhase},
     entries::{Broken, Crash, Entries, EntryCall, EntryReply},
     instance,
@@ -140,13 +141,13 @@ impl Worker {
             .spawn(move || reader.run(reading))
             .map_err(|error| not_started(error.to_string()))?;
         let hello = hello.map_err(|crash| not_started(crash.how))?;
-        match hello.wait(Some(Instant::now() + START), None) {
-            Waited::Answered(Given::Hello { protocol: PROTOCOL }) => Ok(worker),
-            Waited::Answered(Given::Hello { protocol }) => Err(not_started(format!(
+        match hello.answer.wait(Some(Instant::now() + START), None) {
+            Waited::Answered(Ok(Given::Hello { protocol: PROTOCOL })) => Ok(worker),
+            Waited::Answered(Ok(Given::Hello { protocol })) => Err(not_started(format!(
                 "one that speaks version {protocol} of the protocol, where the host speaks {PROTOCOL}"
             ))),
-            Waited::Answered(_) => Err(not_started("a program that is no worker".to_owned())),
-            Waited::Crashed(crash) => Err(not_started(format!("a process that {}", crash.how))),
+            Waited::Answered(Ok(_)) => Err(not_started("a program that is no worker".to_owned())),
+            Waited::Answered(Err(crash)) => Err(not_started(format!("a process that {}", crash.how))),
             Waited::Late | Waited::Cancelled => {
                 let how = format!("said nothing for {} s", START.as_secs());
                 worker.process.kill(Crash { how: how.clone(), hung: true });
@@ -202,12 +203,12 @@ impl Worker {
         self.process.wake();
         let question = self.ask(request, None, None)?;
         // Its thread ends the process where the phase takes too long.
-        let waited = question.wait(None, None);
+        let waited = question.answer.wait(None, None);
         let phase = self.connection.enter(None);
         match waited {
-            Waited::Answered(Given::Fault(fault)) => Err(Broken::Fault(fault)),
-            Waited::Answered(given) => Ok(given),
-            Waited::Crashed(Crash { how, hung }) => {
+            Waited::Answered(Ok(Given::Fault(fault))) => Err(Broken::Fault(fault)),
+            Waited::Answered(Ok(given)) => Ok(given),
+            Waited::Answered(Err(Crash { how, hung })) => {
                 let how = format!("in the phase {}: {how}", phase.unwrap_or(first));
                 Err(Broken::Crashed(Crash { how, hung }))
             }
@@ -268,25 +269,16 @@ impl Worker {
         cancel: Option<&CancelToken>,
     ) -> Result<Given, Broken> {
         let call = Instant::now() + self.connection.deadlines.call;
-        let deadline = Some(deadline.map_or(call, |deadline| deadline.min(call)));
-        let question = self.ask(request, progress.cloned(), deadline)?;
-        let mut waited = question.wait(deadline, cancel);
-        if matches!(waited, Waited::Cancelled) {
-            self.say(&ToWorker::Cancel { number: question.number });
-            // One that stops by itself may say how far it has come.
-            let grace = Instant::now() + self.connection.deadlines.grace;
-            waited = match question.wait(deadline.map(|deadline| deadline.min(grace)), None) {
-                Waited::Late => Waited::Cancelled,
-                waited => waited,
-            };
-        }
-        match waited {
-            Waited::Answered(Given::Fault(fault)) => Err(Broken::Fault(fault)),
-            Waited::Answered(given) => Ok(given),
-            Waited::Crashed(crash) => Err(Broken::Crashed(crash)),
+        let deadline = deadline.map_or(call, |deadline| deadline.min(call));
+        let question = self.ask(request, progress.cloned(), Some(deadline))?;
+        let grace = self.connection.deadlines.grace;
+        let stop = || self.say(&ToWorker::Cancel { number: question.number });
+        match question.answer.wait_or_stop(deadline, cancel, grace, stop) {
+            Waited::Answered(Ok(Given::Fault(fault))) => Err(Broken::Fault(fault)),
+            Waited::Answered(Ok(given)) => Ok(given),
+            Waited::Answered(Err(crash)) => Err(Broken::Crashed(crash)),
             Waited::Late => {
-                self.say(&ToWorker::Cancel { number: question.number });
-                self.abandon(question.number, self.connection.deadlines.grace);
+                self.abandon(question.number, grace);
                 Err(Broken::DeadlineExceeded)
             }
             Waited::Cancelled => {

@@ -3,16 +3,13 @@
 use std::{
     collections::{BTreeMap, HashMap},
     sync::Arc,
-    time::{Duration, Instant},
+    time::Instant,
 };
 
-use parking_lot::{Condvar, Mutex};
-use toolbay_core::{CancelToken, ProgressSink};
+use parking_lot::Mutex;
+use toolbay_core::ProgressSink;
 
-use crate::entries::Crash;
-
-/// How long a wait goes on before it looks whether somebody has cancelled.
-const LOOK: Duration = Duration::from_millis(10);
+use crate::{awaited::Awaited, entries::Crash};
 
 /// The questions that have a number and no answer.
 #[derive(Debug)]
@@ -32,25 +29,13 @@ struct State<T> {
 pub(super) struct Question<T> {
     pub(super) number: u64,
     progress: Option<Arc<dyn ProgressSink>>,
-    answer: Mutex<Option<Result<T, Crash>>>,
-    answered: Condvar,
+    pub(super) answer: Awaited<Result<T, Crash>>,
 }
 
 impl<T> std::fmt::Debug for Question<T> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Question").field("number", &self.number).finish_non_exhaustive()
     }
-}
-
-/// What a wait came to.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) enum Waited<T> {
-    Answered(T),
-    Crashed(Crash),
-    /// The time was over.
-    Late,
-    /// Nobody wants the answer any more.
-    Cancelled,
 }
 
 impl<T> Pending<T> {
@@ -71,8 +56,7 @@ impl<T> Pending<T> {
         }
         let number = state.next;
         state.next += 1;
-        let (answer, answered) = (Mutex::default(), Condvar::new());
-        let question = Arc::new(Question { number, progress, answer, answered });
+        let question = Arc::new(Question { number, progress, answer: Awaited::default() });
         state.waiting.insert(number, Arc::clone(&question));
         Ok(question)
     }
@@ -84,7 +68,7 @@ impl<T> Pending<T> {
             state.overdue.remove(&number);
             state.waiting.remove(&number)
         };
-        question.as_ref().inspect(|question| question.settle(Ok(answer))).is_some()
+        question.as_ref().inspect(|question| question.answer.give(Ok(answer))).is_some()
     }
 
     /// Takes a question back that could not be asked.
@@ -121,7 +105,7 @@ impl<T> Pending<T> {
             std::mem::take(&mut state.waiting)
         };
         for question in waiting.into_values() {
-            question.settle(Err(crash.clone()));
+            question.answer.give(Err(crash.clone()));
         }
     }
 
@@ -131,46 +115,12 @@ impl<T> Pending<T> {
     }
 }
 
-impl<T> Question<T> {
-    fn settle(&self, answer: Result<T, Crash>) {
-        *self.answer.lock() = Some(answer);
-        self.answered.notify_all();
-    }
-
-    /// Waits for the answer, until the time is over or somebody has cancelled.
-    pub(super) fn wait(
-        &self,
-        deadline: Option<Instant>,
-        cancel: Option<&CancelToken>,
-    ) -> Waited<T> {
-        let mut answer = self.answer.lock();
-        loop {
-            match answer.take() {
-                Some(Ok(answer)) => return Waited::Answered(answer),
-                Some(Err(crash)) => return Waited::Crashed(crash),
-                None => {}
-            }
-            if cancel.is_some_and(CancelToken::is_cancelled) {
-                return Waited::Cancelled;
-            }
-            let now = Instant::now();
-            if deadline.is_some_and(|deadline| deadline <= now) {
-                return Waited::Late;
-            }
-            let look = cancel.is_some().then(|| now + LOOK);
-            match [deadline, look].into_iter().flatten().min() {
-                Some(until) => drop(self.answered.wait_until(&mut answer, until)),
-                None => self.answered.wait(&mut answer),
-            }
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use std::thread;
+    use std::{thread, time::Duration};
 
     use super::*;
+    use crate::awaited::Waited;
 
     fn crash() -> Crash {
         Crash { how: "ended".to_owned(), hung: false }
@@ -191,24 +141,20 @@ mod tests {
             assert!(!pending.answer(number, 0), "the second answer is nobody's");
         }
         for question in questions {
-            let expected = Waited::Answered(question.number * 10);
-            assert_eq!(question.wait(soon(), None), expected);
+            let expected = Waited::Answered(Ok(question.number * 10));
+            assert_eq!(question.answer.wait(soon(), None), expected);
         }
         assert!(!pending.answer(70, 0), "nobody has asked");
     }
 
     #[test]
-    fn whoever_waits_hears_of_time_cancellation_and_the_end() {
+    fn whoever_waits_hears_of_the_end() {
         let pending = Pending::<u32>::from(1);
         let question = pending.ask(None).unwrap();
-        assert_eq!(question.wait(Some(Instant::now()), None), Waited::Late);
-        let cancel = CancelToken::new();
-        cancel.cancel();
-        assert_eq!(question.wait(soon(), Some(&cancel)), Waited::Cancelled);
         thread::scope(|scope| {
-            let waiting = scope.spawn(|| question.wait(soon(), None));
+            let waiting = scope.spawn(|| question.answer.wait(soon(), None));
             pending.close(&crash());
-            assert_eq!(waiting.join().unwrap(), Waited::Crashed(crash()));
+            assert_eq!(waiting.join().unwrap(), Waited::Answered(Err(crash())));
         });
         assert_eq!(pending.ask(None).unwrap_err(), crash());
         assert!(!pending.answer(question.number, 1), "an answer after the end is nobody's");

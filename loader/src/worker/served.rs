@@ -25,7 +25,6 @@ use super::{
     message::{Answer, Call, FromWorker, HELLO, HashedFile, Open, PROTOCOL, Request, ToWorker},
     program::ARGUMENT,
     setup,
-    threads::Threads,
 };
 use crate::{
     deadlines::LoadPhase,
@@ -35,6 +34,7 @@ use crate::{
     library::{self, VerifiedFile},
     not_opened::NotOpened,
     store::hash_of,
+    threads::Threads,
 };
 
 /// Serves as a worker where this process was started as one, and then does not return. It belongs at the very start of `main`: a worker closes

@@ -1,16 +1,19 @@
-//! The threads of a worker that run a plugin's code: as many as there are calls at once, and kept for the next ones.
+//! The threads that run a plugin's code where nobody may wait for it for good: as many as there are calls at once, and kept for the next ones.
 
-use std::{collections::VecDeque, io, sync::Arc, thread};
+use std::{collections::VecDeque, io, sync::Arc, thread, time::Duration};
 
 use parking_lot::{Condvar, Mutex};
 
 type Job = Box<dyn FnOnce() + Send>;
 
-/// Threads that wait for work.
-#[derive(Clone, Default)]
-pub(super) struct Threads(Arc<Shared>);
+/// How long a thread waits for work before it ends.
+const IDLE: Duration = Duration::from_secs(10);
 
-#[derive(Default)]
+/// Threads that wait for work.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Threads(Arc<Shared>);
+
+#[derive(Debug, Default)]
 struct Shared {
     queue: Mutex<Queue>,
     ready: Condvar,
@@ -22,13 +25,20 @@ struct Queue {
     idle: usize,
 }
 
+impl std::fmt::Debug for Queue {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let jobs = self.jobs.len();
+        f.debug_struct("Queue").field("jobs", &jobs).field("idle", &self.idle).finish()
+    }
+}
+
 impl Threads {
     /// Does something on a thread of its own.
     ///
     /// # Errors
     ///
     /// The system gives no further thread.
-    pub(super) fn run(&self, job: impl FnOnce() + Send + 'static) -> io::Result<()> {
+    pub(crate) fn run(&self, job: impl FnOnce() + Send + 'static) -> io::Result<()> {
         let mut queue = self.0.queue.lock();
         if queue.idle <= queue.jobs.len() {
             let shared = Arc::clone(&self.0);
@@ -50,8 +60,12 @@ impl Shared {
                 queue = self.queue.lock();
             }
             queue.idle += 1;
-            self.ready.wait(&mut queue);
+            let is_over = self.ready.wait_for(&mut queue, IDLE).timed_out();
             queue.idle -= 1;
+            // Work may have come just as the time was over.
+            if is_over && queue.jobs.is_empty() {
+                return;
+            }
         }
     }
 }
