@@ -90,11 +90,13 @@ pub enum DecisionKind {
     TrustKey,
     /// A key was revoked.
     RevokeKey,
+    /// A content that failed is to be tried again.
+    Release,
 }
 
 impl DecisionKind {
     /// Every kind.
-    pub const ALL: [Self; 15] = [
+    pub const ALL: [Self; 16] = [
         Self::Approve,
         Self::Deny,
         Self::Submit,
@@ -110,6 +112,7 @@ impl DecisionKind {
         Self::Uninstall,
         Self::TrustKey,
         Self::RevokeKey,
+        Self::Release,
     ];
 
     /// The word that stands for it in records.
@@ -130,6 +133,7 @@ impl DecisionKind {
             Self::Uninstall => "uninstall",
             Self::TrustKey => "trust_key",
             Self::RevokeKey => "revoke_key",
+            Self::Release => "release",
         }
     }
 }

@@ -17,7 +17,10 @@ pub(crate) use self::{
     agent::{AgentAction, AgentArgs, Fallback, LoadoutArgs, SettingsArgs, Skill, ToolSetting},
     approvals::{ApprovalsAction, ApprovalsArgs},
     audit::AuditArgs,
-    plugins::{GcArgs, InstallArgs, PlainArgs, TrustAction, TrustArgs, UninstallArgs},
+    plugins::{
+        GcArgs, InstallArgs, PlainArgs, QuarantineAction, QuarantineArgs, TrustAction, TrustArgs,
+        UninstallArgs,
+    },
 };
 use crate::{caller::Named, exit::Exit};
 
@@ -67,6 +70,8 @@ pub(crate) enum Command {
     Simulate(SimulateArgs),
     /// Say why a tool can or can't be used, or a provider is there or not, and what to do about it
     Explain(ExplainArgs),
+    /// Show the plugins that failed while their code ran, and let them be tried again
+    Quarantine(QuarantineArgs),
     /// Write down which plugins are registered, for --locked
     Lock(PlainArgs),
     /// Show what is really loaded, in which process
@@ -88,6 +93,7 @@ impl Command {
             Self::Install(args) => args.by.json,
             Self::Uninstall(args) => args.by.json,
             Self::Trust(args) => args.by.json,
+            Self::Quarantine(args) => args.by.json,
             Self::Lock(args) | Self::Status(args) | Self::Doctor(args) => args.json,
             Self::Gc(args) => args.json,
             Self::Refresh(args) => args.json,

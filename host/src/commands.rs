@@ -16,6 +16,7 @@ mod left_out;
 mod list;
 mod lock;
 mod provider;
+mod quarantine;
 mod refresh;
 mod reply;
 mod row;
@@ -36,7 +37,7 @@ use log::LevelFilter;
 use thiserror::Error;
 use toolbay_loader::{
     AccessError, ApprovalError, CallError, Caller, Config, GcError, HomeFileError, InstallError,
-    OpenError, PluginsLockError, RefreshError, ToolName, Toolbay, TrustError,
+    OpenError, PluginsLockError, QuarantineError, RefreshError, ToolName, Toolbay, TrustError,
 };
 
 use crate::{
@@ -85,6 +86,8 @@ enum CommandError {
     #[error(transparent)]
     Trust(#[from] TrustError),
     #[error(transparent)]
+    Quarantine(#[from] QuarantineError),
+    #[error(transparent)]
     Lock(#[from] PluginsLockError),
     #[error(transparent)]
     HomeFile(#[from] HomeFileError),
@@ -122,6 +125,7 @@ impl CommandError {
             | Self::Output(_) => Exit::Unavailable,
             Self::Install(error) => Exit::of_party(error.party()),
             Self::Trust(error) => Exit::of_party(error.party()),
+            Self::Quarantine(error) => Exit::of_party(error.party()),
             Self::Open(error) => Exit::of_party(error.party()),
             Self::Caller(CallerError::Nobody) => Exit::Usage,
             Self::Caller(CallerError::Agent(error)) | Self::Access(error) => {
@@ -251,6 +255,7 @@ fn execute(cli: Cli, input: File, mut output: Output) -> Result<Exit, CommandErr
         Command::Install(args) => install::install(&args, setup()?, out),
         Command::Uninstall(args) => install::uninstall(&args, setup()?, out),
         Command::Trust(args) => trust::trust(&args, setup()?, out),
+        Command::Quarantine(args) => quarantine::quarantine(&args, setup()?, out),
         Command::Lock(args) => lock::lock(&args, setup()?, out),
         Command::Status(args) => status::status(&args, setup()?, out),
         Command::Gc(args) => gc::gc(&args, setup()?, out),

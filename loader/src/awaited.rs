@@ -58,6 +58,22 @@ impl<T> Awaited<T> {
         deadline: Option<Instant>,
         cancel: Option<&CancelToken>,
     ) -> Waited<T> {
+        self.wait_until(|| deadline, cancel)
+    }
+
+    /// Lets whoever waits ask for the deadline anew.
+    pub(crate) fn wake(&self) {
+        // Nobody is then between asking for it and falling asleep.
+        let _state = self.state.lock();
+        self.given.notify_all();
+    }
+
+    /// Waits in the same way, where the deadline can change meanwhile: see [`wake`](Self::wake).
+    pub(crate) fn wait_until(
+        &self,
+        deadline: impl Fn() -> Option<Instant>,
+        cancel: Option<&CancelToken>,
+    ) -> Waited<T> {
         let mut state = self.state.lock();
         loop {
             match std::mem::replace(&mut *state, State::Taken) {
@@ -67,7 +83,7 @@ impl<T> Awaited<T> {
             if cancel.is_some_and(CancelToken::is_cancelled) {
                 return Waited::Cancelled;
             }
-            let now = Instant::now();
+            let (now, deadline) = (Instant::now(), deadline());
             if deadline.is_some_and(|deadline| deadline <= now) {
                 return Waited::Late;
             }
@@ -130,6 +146,17 @@ mod tests {
         });
         assert!(awaited.is_given());
         assert_eq!(awaited.wait(Some(Instant::now()), None), Waited::Late, "it was taken");
+    }
+
+    #[test]
+    fn a_deadline_that_comes_nearer_is_heard_of() {
+        let (awaited, deadline) = (Awaited::<()>::default(), Mutex::new(soon()));
+        thread::scope(|scope| {
+            let waiting = scope.spawn(|| awaited.wait_until(|| Some(*deadline.lock()), None));
+            *deadline.lock() = Instant::now();
+            awaited.wake();
+            assert_eq!(waiting.join().unwrap(), Waited::Late);
+        });
     }
 
     #[test]

@@ -69,10 +69,12 @@ pub struct FailureRecord {
 
 /// Whether a content that failed before is tried again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Retry {
+pub enum Retry {
+    /// By the next call, or refresh.
     Now,
     /// After this many seconds since the epoch.
     At(u64),
+    /// Not by this build of the host, unless it is released.
     Never,
 }
 
@@ -113,6 +115,11 @@ impl Failures {
     /// What is remembered of a content.
     pub(crate) fn of(&self, content: ContentHash) -> Option<&FailureRecord> {
         self.0.get(&content.to_string())
+    }
+
+    /// Every content of which something is remembered.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (ContentHash, &FailureRecord)> {
+        self.0.iter().filter_map(|(content, failure)| Some((content.parse().ok()?, failure)))
     }
 
     /// Remembers a failure; one of the same class and host as before is a further strike.

@@ -18,8 +18,8 @@ use parking_lot::Mutex;
 use toolbay_abi::wire::Fault;
 use toolbay_core::{CancelToken, Progress, ProgressSink, ProviderId};
 
-pub(crate) use fence::OnHang;
 use fence::Fence;
+pub(crate) use fence::OnHang;
 use linker::{InLinker, Linker};
 
 use crate::{
@@ -50,6 +50,7 @@ struct Loading<T> {
 impl<T> Loading<T> {
     fn enter(&self, phase: LoadPhase) {
         *self.phase.lock() = (phase, Instant::now());
+        self.loaded.wake();
     }
 }
 
@@ -102,19 +103,21 @@ impl ThisProcess {
             let loaded = load(&|phase| here.enter(phase));
             here.loaded.give(loaded);
         })?;
-        loop {
+        let allowed = |phase| self.deadlines.of(phase);
+        let until = || {
             let (phase, since) = *loading.phase.lock();
-            let allowed = self.deadlines.of(phase);
-            if let Waited::Answered(loaded) = loading.loaded.wait(Some(since + allowed), None) {
-                return Ok(loaded);
-            }
-            if *loading.phase.lock() == (phase, since) {
+            Some(since + allowed(phase))
+        };
+        match loading.loaded.wait_until(until, None) {
+            Waited::Answered(loaded) => Ok(loaded),
+            Waited::Late | Waited::Cancelled => {
                 self.linker.give_up(provider);
+                let (phase, _) = *loading.phase.lock();
                 let how = format!(
                     "in the phase {phase}: nothing within {} s; it goes on in the host",
-                    allowed.as_secs_f64()
+                    allowed(phase).as_secs_f64()
                 );
-                return Err(Broken::Crashed(Crash { how, hung: true }));
+                Err(Broken::Crashed(Crash { how, hung: true }))
             }
         }
     }
@@ -256,7 +259,9 @@ impl Drop for InHost {
             let stop = self.process.deadlines.stop;
             if stopped.wait(Some(Instant::now() + stop), None) == Waited::Late {
                 let (provider, limit) = (&self.provider, stop.as_secs_f64());
-                log::warn!("provider {provider}: it did not stop within {limit} s, and goes on in the host");
+                log::warn!(
+                    "provider {provider}: it did not stop within {limit} s, and goes on in the host"
+                );
             }
         }
     }

@@ -104,6 +104,7 @@ mod clock;
 mod access_error;
 mod config;
 mod error;
+mod quarantine;
 mod toolbay;
 
 pub use crate::{
@@ -127,7 +128,7 @@ pub use crate::{
     discover::{Candidate, Discovery, MAX_ENTRIES, discover},
     error::{AccessFileError, OpenError, RefreshError, RegistryFileError},
     examine::{Examination, ExaminedLibrary, examine},
-    failure_file::{FIRST_DELAY, FailureClass, FailureRecord, MAX_DELAY, MAX_STRIKES},
+    failure_file::{FIRST_DELAY, FailureClass, FailureRecord, MAX_DELAY, MAX_STRIKES, Retry},
     home_file::HomeFileError,
     inspect::{
         Content, Dependencies, Dependency, FileIdentity, Inspected, Inspection, LibraryFacts,
@@ -137,6 +138,7 @@ pub use crate::{
     plugin_text::one_line,
     plugins_lock::{FILE_NAME as LOCK_FILE_NAME, LockedPlugin, PluginsLock, PluginsLockError},
     policy::{Isolation, IsolationPolicy, Loosened, Policy, Unsigned, WorkerLimits},
+    quarantine::{QuarantineError, Quarantined},
     refresh::RefreshOptions,
     registry_file::FORMAT as REGISTRY_FORMAT,
     rejection::{Reason as RejectionReason, Rejection, Stage},

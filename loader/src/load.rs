@@ -146,8 +146,7 @@ fn run_here(
     let mapped = MappedThere { path: mapped.path, device: mapped.device, inode: mapped.inode };
     let hanging = (Arc::clone(vetting), plugin.clone());
     let on_hang = Box::new(move |crash: &Crash| hanging.0.hung_here(&hanging.1, crash));
-    let entries =
-        created.map(|here| InHost::new(here, &plugin.id, &vetting.this_process, on_hang));
+    let entries = created.map(|here| InHost::new(here, &plugin.id, &vetting.this_process, on_hang));
     let loaded = list(watch, loadable, plugin, entries)?;
     Ok((loaded, Opening { mapped, worker: None }))
 }

@@ -9,6 +9,7 @@ mod installing;
 mod keys;
 mod listening;
 mod locking;
+mod quarantine;
 mod running;
 mod state;
 mod switched_providers;

@@ -18,6 +18,7 @@ use crate::{
     plugins_lock::{LockedPlugin, PluginsLock},
     policy::{Isolation, Loosened, Policy, WorkerLimits},
     probes::Probes,
+    quarantine::Quarantined,
     rejection::{Reason, Stage},
     running::Running,
     scan_cache::{Circumstances, host_build},
@@ -283,6 +284,23 @@ impl Rulebook {
         }
     }
 
+    /// Every content that failed, and whether it is tried again.
+    pub(crate) fn failed(&self, build: &str, now: Duration) -> Vec<Quarantined> {
+        let retry = |record: &FailureRecord| {
+            let place = match record.provider.parse().map(|id| self.policy.isolation.of(&id)) {
+                Ok(Isolation::InProcess) => Place::Host,
+                _ => Place::Worker,
+            };
+            retry(record, place, build, now)
+        };
+        let failed = self.failures.iter().map(|(content, record)| Quarantined {
+            content,
+            retry: retry(record),
+            failure: record.clone(),
+        });
+        failed.collect()
+    }
+
     /// What a plugin may do in a worker: what its tools declare, and what the audit lets a library import.
     pub(crate) fn sandbox(&self, plugin: &StoredPlugin) -> Sandbox {
         let audit = &self.policy.static_audit;
@@ -312,14 +330,7 @@ impl Rulebook {
         now: Duration,
     ) -> Result<(), Reason> {
         let Some(record) = self.failures.of(plugin.hash) else { return Ok(()) };
-        // What the host could not contain, a worker may. And whoever ended the host from outside, at that very moment, looks the same as the
-        // plugin: it is only refused where that happens again and again.
-        let is_doubtful = place == Place::Worker || record.code == ENDED_HOST;
-        let is_strike = record.in_process && record.class.is_strike();
-        if is_strike && is_doubtful && record.strikes < MAX_STRIKES {
-            return Ok(());
-        }
-        let until = match record.retry(build, now) {
+        let until = match retry(record, place, build, now) {
             Retry::Now => return Ok(()),
             Retry::At(at) => format!("it is tried again in {} s", at.saturating_sub(now.as_secs())),
             Retry::Never => "the same content is not tried again by the same host".to_owned(),
@@ -332,6 +343,18 @@ impl Rulebook {
             format!("{code} ({stage}): {found}; {until}"),
             "install a version that was corrected, or run `toolbay quarantine release`",
         ))
+    }
+}
+
+/// Whether a content is tried again at this place.
+fn retry(record: &FailureRecord, place: Place, build: &str, now: Duration) -> Retry {
+    // What the host could not contain, a worker may. And whoever ended the host from outside, at that very moment, looks the same as the
+    // plugin: it is only refused where that happens again and again.
+    let is_doubtful = place == Place::Worker || record.code == ENDED_HOST;
+    let is_strike = record.in_process && record.class.is_strike();
+    match is_strike && is_doubtful && record.strikes < MAX_STRIKES {
+        true => Retry::Now,
+        false => record.retry(build, now),
     }
 }
 

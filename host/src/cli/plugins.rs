@@ -58,6 +58,26 @@ pub(crate) enum TrustAction {
     },
 }
 
+#[derive(Debug, Args)]
+pub(crate) struct QuarantineArgs {
+    #[command(subcommand)]
+    pub(crate) action: QuarantineAction,
+    #[command(flatten)]
+    pub(crate) by: ByArgs,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum QuarantineAction {
+    /// Show what failed while its code ran, and when it is tried again
+    List,
+    /// Try it again as if it were new
+    Release {
+        /// The id of the provider, or the hash of one of its contents
+        #[arg(value_name = "PROVIDER|CONTENT")]
+        subject: String,
+    },
+}
+
 /// A command that takes nothing but how it prints.
 #[derive(Debug, Args)]
 pub(crate) struct PlainArgs {

@@ -63,6 +63,9 @@ impl<'a> Failure<'a> {
             CommandError::Trust(error) => {
                 FailureRow::new(error.code(), error.party(), report::chain(error))
             }
+            CommandError::Quarantine(error) => {
+                FailureRow::new(error.code(), error.party(), report::chain(error))
+            }
             CommandError::RequestId(error) => {
                 FailureRow::new(error.code(), Party::Caller, report::chain(error))
             }

@@ -35,7 +35,12 @@ impl fmt::Debug for Fence {
 
 impl Fence {
     pub(super) fn new(on_hang: OnHang) -> Self {
-        Self { next: AtomicU64::new(0), hung: Mutex::default(), count: AtomicUsize::new(0), on_hang }
+        Self {
+            next: AtomicU64::new(0),
+            hung: Mutex::default(),
+            count: AtomicUsize::new(0),
+            on_hang,
+        }
     }
 
     /// The number of a call.
@@ -84,7 +89,9 @@ impl Fence {
 fn describe(count: usize) -> Crash {
     let how = match count {
         1 => "a call that was abandoned has not come back, and goes on in the host".to_owned(),
-        count => format!("{count} calls that were abandoned have not come back, and go on in the host"),
+        count => {
+            format!("{count} calls that were abandoned have not come back, and go on in the host")
+        }
     };
     Crash { how, hung: true }
 }

@@ -147,7 +147,9 @@ impl Worker {
                 "one that speaks version {protocol} of the protocol, where the host speaks {PROTOCOL}"
             ))),
             Waited::Answered(Ok(_)) => Err(not_started("a program that is no worker".to_owned())),
-            Waited::Answered(Err(crash)) => Err(not_started(format!("a process that {}", crash.how))),
+            Waited::Answered(Err(crash)) => {
+                Err(not_started(format!("a process that {}", crash.how)))
+            }
             Waited::Late | Waited::Cancelled => {
                 let how = format!("said nothing for {} s", START.as_secs());
                 worker.process.kill(Crash { how: how.clone(), hung: true });
