@@ -71,6 +71,7 @@ mod load;
 mod mappings;
 mod not_opened;
 mod probes;
+mod reach;
 mod running;
 mod services;
 mod threads;
@@ -159,7 +160,7 @@ pub use crate::{
     verify::{DeclaredTool, Judged, Problem, declared_tools, findings, judged},
     worker::{WorkerProgram, run_if_worker},
 };
-pub use toolbay_abi::note::{Note, NoteTool};
+pub use toolbay_abi::note::{Note, NotePath, NoteTool};
 pub use toolbay_core::*;
 
 /// What the fuzz targets reach that no application does.

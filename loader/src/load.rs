@@ -74,7 +74,7 @@ pub(crate) fn load(
         place => place,
     };
     let in_worker = |watch: &mut Stopwatch| {
-        let sandbox = rulebook.sandbox(plugin);
+        let sandbox = rulebook.sandbox(plugin, &loadable, configuration);
         let loaded = run_in_worker(watch, vetting, &loadable, plugin, configuration, sandbox);
         vetting.remember(plugin, false, loaded.as_ref().map(drop));
         loaded

@@ -87,6 +87,12 @@ impl Loadable {
             .map_err(|error| NotOpened::from(&error).reason())
     }
 
+    /// The folders of the store that its libraries are in.
+    pub(crate) fn folders(&self) -> BTreeSet<&Path> {
+        let companions = self.companions.iter().map(|(path, _)| path.as_path());
+        companions.chain([self.library.path()]).filter_map(Path::parent).collect()
+    }
+
     /// Whether a panic in it can be caught.
     pub(crate) fn unwinds(&self) -> bool {
         self.library.facts().unwinds && self.library.note().panic == findings::UNWIND

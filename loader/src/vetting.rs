@@ -1,8 +1,11 @@
 //! What a home knows about plugins before they run: the operator's policy, the trusted keys, the lock file, what failed before, and the store.
 
-use std::{collections::BTreeSet, path::PathBuf, sync::Arc, time::Duration};
+use std::{
+    collections::BTreeSet, os::unix::ffi::OsStringExt, path::PathBuf, sync::Arc, time::Duration,
+};
 
 use parking_lot::RwLock;
+use serde_json::value::RawValue;
 use toolbay_core::{Clock, Egress, ProviderId};
 
 use crate::{
@@ -19,14 +22,15 @@ use crate::{
     policy::{Isolation, Loosened, Policy, WorkerLimits},
     probes::Probes,
     quarantine::Quarantined,
+    reach::Reach,
     rejection::{Reason, Stage},
     running::Running,
     scan_cache::{Circumstances, host_build},
     static_audit::{Check, HostSystem, Level},
     store::{ContentHash, Store},
     trust::{Signer, Trust, TrustedKeys},
-    verify::{DeclaredTool, StoredPlugin},
-    worker::{Sandbox, WorkerProgram},
+    verify::{DeclaredTool, Loadable, StoredPlugin},
+    worker::{Reachable, Sandbox, WorkerProgram},
 };
 
 /// What starts processes: where one of them is denied to libraries, a worker can start none.
@@ -301,15 +305,34 @@ impl Rulebook {
         failed.collect()
     }
 
-    /// What a plugin may do in a worker: what its tools declare, and what the audit lets a library import.
-    pub(crate) fn sandbox(&self, plugin: &StoredPlugin) -> Sandbox {
+    /// What a plugin may do in a worker: what its tools declare, what it is configured with, and what the audit lets a library import.
+    pub(crate) fn sandbox(
+        &self,
+        plugin: &StoredPlugin,
+        loadable: &Loadable,
+        configuration: Option<&RawValue>,
+    ) -> Sandbox {
         let audit = &self.policy.static_audit;
         let is_denied = audit.level(Check::DeniedImports) == Level::Deny
             && STARTING_PROCESSES.iter().any(|&name| audit.denied_imports.contains(name));
-        let goes_out = |tool: &DeclaredTool| tool.declarations.egress != Egress::None;
+        let egress = |egress| {
+            plugin.declared.iter().any(|tool: &DeclaredTool| tool.declarations.egress == egress)
+        };
         let WorkerLimits { memory_bytes, open_files } = self.policy.worker_limits;
-        let network = plugin.declared.iter().any(goes_out);
-        Sandbox { network, processes: !is_denied, memory_bytes, open_files }
+        let reach = Reach::of(loadable.library.note(), configuration);
+        let own = loadable.folders().into_iter().map(|folder| (folder.to_owned(), false));
+        let files = own
+            .chain(reach.present(plugin.id.as_str()))
+            .map(|(path, write)| Reachable { path: path.into_os_string().into_vec(), write });
+        Sandbox {
+            files: files.collect(),
+            network: egress(Egress::ConfiguredEndpoint) || egress(Egress::OwnSite),
+            // Which are the ports of a site of its own, nobody has said.
+            ports: reach.ports.filter(|_| !egress(Egress::OwnSite)),
+            processes: !is_denied,
+            memory_bytes,
+            open_files,
+        }
     }
 
     /// Checks that a plugin is locked, where only what is locked may run.

@@ -24,5 +24,5 @@ mod setup;
 
 pub(crate) use client::{MappedThere, Worker};
 pub use program::WorkerProgram;
-pub(crate) use sandbox::{Sandbox, is_supported as is_sandbox_supported};
+pub(crate) use sandbox::{Held, Reachable, Sandbox, held, is_supported as is_sandbox_supported};
 pub use served::run_if_worker;

@@ -64,6 +64,8 @@ macro_rules! export_provider {
                 id: check_id($id),
                 version: ::core::env!("CARGO_PKG_VERSION"),
                 tools: check_tools(<$provider as $crate::Provider>::TOOLS),
+                paths: <$provider as $crate::Provider>::PATHS,
+                endpoints: <$provider as $crate::Provider>::ENDPOINTS,
             };
             const NOTE_LEN: usize = record_len(&DECLARED);
 

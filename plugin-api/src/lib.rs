@@ -49,6 +49,7 @@
 //! ```
 
 mod config;
+mod configured;
 mod context;
 mod entry;
 mod export;
@@ -64,6 +65,7 @@ pub mod testing;
 mod tool;
 
 pub use config::{ConfigError, NoConfig};
+pub use configured::ConfiguredPath;
 pub use context::Context;
 pub use provider::{Arguments, Provider, ToolDefinition};
 pub use reply::{Artifact, Block, Failure, Reply, Resource};

@@ -2,7 +2,7 @@
 
 use toolbay_abi::{note, shape, wire::Fault};
 
-use crate::spec::ToolSpec;
+use crate::{configured::ConfiguredPath, spec::ToolSpec};
 
 /// What the note says, as the export macro collects it.
 #[derive(Debug, Clone, Copy)]
@@ -13,6 +13,10 @@ pub struct Declared {
     pub version: &'static str,
     /// Every tool that it may ever offer.
     pub tools: &'static [ToolSpec],
+    /// Which values of its configuration are folders or files.
+    pub paths: &'static [ConfiguredPath],
+    /// Which values of its configuration are endpoints.
+    pub endpoints: &'static [&'static str],
 }
 
 /// The bytes after which a summary that is taken from the description ends.
@@ -91,7 +95,29 @@ impl Out<'_> {
             self.tool(&declared.tools[at]);
             at += 1;
         }
-        self.raw(b"]}");
+        self.byte(b']');
+        if !declared.paths.is_empty() {
+            self.raw(b",\"paths\":");
+            self.paths(declared.paths);
+        }
+        if !declared.endpoints.is_empty() {
+            self.raw(b",\"endpoints\":");
+            self.strings(declared.endpoints);
+        }
+        self.byte(b'}');
+    }
+
+    const fn paths(&mut self, paths: &[ConfiguredPath]) {
+        let mut at = 0;
+        while at < paths.len() {
+            self.raw(if at == 0 { b"[{\"key\":" } else { b",{\"key\":" });
+            self.string(paths[at].key);
+            self.raw(b",\"write\":");
+            self.boolean(paths[at].write);
+            self.byte(b'}');
+            at += 1;
+        }
+        self.byte(b']');
     }
 
     const fn tool(&mut self, spec: &ToolSpec) {
@@ -253,8 +279,13 @@ mod tests {
         .effect(Effect::ReadOnly)
         .input("{\n\t\"properties\": { \"größe\": { \"pattern\": \"\\\\d+\" } }\n}\n")
         .loop_budget(255);
-    const DECLARED: Declared =
-        Declared { id: "sample", version: "1.2.3", tools: &[PLAIN, FULL, ASKS] };
+    const DECLARED: Declared = Declared {
+        id: "sample",
+        version: "1.2.3",
+        tools: &[PLAIN, FULL, ASKS],
+        paths: &[ConfiguredPath::read("roots"), ConfiguredPath::write("cache.folder")],
+        endpoints: &["url"],
+    };
     const LEN: usize = record_len(&DECLARED);
 
     #[test]
@@ -294,6 +325,10 @@ mod tests {
         assert_eq!(asks.input.as_deref(), ASKS.input, "the text as it is, also its line ends");
         assert_eq!(asks.loop_budget, Some(255));
         assert!(asks.input.as_deref().unwrap().contains("größe"));
+
+        let paths: Vec<_> = note.paths.iter().map(|path| (path.key.as_str(), path.write)).collect();
+        assert_eq!(paths, [("roots", false), ("cache.folder", true)]);
+        assert_eq!(note.endpoints, ["url"]);
     }
 
     #[test]

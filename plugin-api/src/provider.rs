@@ -7,6 +7,7 @@ use toolbay_abi::wire::{Definition, Fault};
 
 use crate::{
     config::{ConfigError, without_position},
+    configured::ConfiguredPath,
     context::Context,
     reply::{Failure, Reply},
     spec::ToolSpec,
@@ -23,6 +24,13 @@ pub trait Provider: Send + Sync + Sized + 'static {
 
     /// Every tool that the provider may ever list, with its declarations.
     const TOOLS: &'static [ToolSpec];
+
+    /// Which values of the configuration are folders or files. In a process of its own the provider reaches no others.
+    const PATHS: &'static [ConfiguredPath] = &[];
+
+    /// Which values of the configuration are endpoints, each a URL or `host:port`: the names of the members with dots between them. In a process
+    /// of its own, tools whose egress is [`Egress::ConfiguredEndpoint`](crate::Egress::ConfiguredEndpoint) reach no other ports; where none is named, any.
+    const ENDPOINTS: &'static [&'static str] = &[];
 
     /// Makes the provider from its configuration.
     ///

@@ -7,6 +7,7 @@ use serde::de::DeserializeOwned;
 
 use crate::{
     config::{ConfigError, NoConfig},
+    configured::ConfiguredPath,
     context::Context,
     provider::{Arguments, Provider, ToolDefinition},
     reply::{Failure, Reply},
@@ -129,6 +130,12 @@ pub trait State: Send + Sync + Sized + 'static {
     /// The configuration; see [`Provider::Config`].
     type Config: DeserializeOwned;
 
+    /// Which values of the configuration are folders or files; see [`Provider::PATHS`].
+    const PATHS: &'static [ConfiguredPath] = &[];
+
+    /// Which values of the configuration are endpoints; see [`Provider::ENDPOINTS`].
+    const ENDPOINTS: &'static [&'static str] = &[];
+
     /// Makes the state.
     ///
     /// # Errors
@@ -210,6 +217,10 @@ impl<T: ToolTable<S>, S: State> Provider for Typed<T, S> {
     type Config = S::Config;
 
     const TOOLS: &'static [ToolSpec] = T::SPECS;
+
+    const PATHS: &'static [ConfiguredPath] = S::PATHS;
+
+    const ENDPOINTS: &'static [&'static str] = S::ENDPOINTS;
 
     fn create(config: Self::Config) -> Result<Self, ConfigError> {
         S::create(config).map(|state| Self { state, table: PhantomData })

@@ -3,17 +3,20 @@
 
 use std::{
     fs::{self, File},
+    net::TcpListener,
     os::fd::AsRawFd,
     path::Path,
 };
 
+use serde_json::json;
 use toolbay_loader::{
-    BackendError, CallError, Check, Config, Isolation, Level, Stage, Toolbay, WorkerLimits,
+    BackendError, CallError, Check, Config, Health, Isolation, Level, Stage, Toolbay, WorkerLimits,
     WorkerProgram,
 };
 use toolbay_tests::{
     Home,
     bay::{codes, verdict},
+    bundle::patch,
     child::{Child, say, wait},
     violent::{Moment, greets_still, order},
 };
@@ -109,6 +112,88 @@ fn a_worker_can_do_no_more_than_its_tools_declare_and_the_policy_allows() {
     for toolbay in [&loose, &strict] {
         assert_eq!(said(toolbay, "kill_parent"), "done", "and this process is still there");
     }
+}
+
+/// Whether the kernel holds workers to files and ports: an old one does not, and `doctor` says so.
+fn holds_files(toolbay: &Toolbay) -> bool {
+    let diagnoses = toolbay.diagnose();
+    let reach = diagnoses.iter().find(|one| one.check == "sandbox files").unwrap();
+    reach.health == Health::Fine
+}
+
+#[test]
+fn a_worker_reaches_the_files_that_it_is_configured_with_and_no_others() {
+    let home = well();
+    let folders = ["read", "written", "other"].map(|name| home.path().join(name));
+    for folder in &folders {
+        fs::create_dir(folder).unwrap();
+        fs::write(folder.join("file"), "x").unwrap();
+    }
+    let [read, written, other] = &folders;
+    let home = home.configured("violent", json!({ "reads": [read], "writes": [written] }));
+    let mut here = home.isolated();
+    here.policy.isolation.default = Isolation::InProcess;
+    let [here, there] = [here, home.isolated()].map(refreshed);
+    if !holds_files(&there) {
+        assert_eq!(said(&there, &format!("read {}/file", other.display())), "allowed");
+        return;
+    }
+    let cases = [
+        ("read", read.join("file"), "allowed"),
+        ("list", read.clone(), "allowed"),
+        ("write", read.join("file"), "denied"),
+        ("write", read.join("new"), "denied"),
+        ("read", written.join("file"), "allowed"),
+        ("write", written.join("file"), "allowed"),
+        ("write", written.join("new"), "allowed"),
+        ("read", other.join("file"), "denied"),
+        ("list", other.clone(), "denied"),
+        ("write", other.join("file"), "denied"),
+        ("list", home.path().to_owned(), "denied"),
+        ("read", home.path().join("registry.json"), "denied"),
+        ("read", "/etc/hosts".into(), "allowed"),
+        ("list", "/usr".into(), "allowed"),
+        ("list", "/etc".into(), "denied"),
+        ("list", "/".into(), "denied"),
+        ("read", format!("/proc/{}/environ", std::process::id()).into(), "denied"),
+        ("write", "/dev/null".into(), "allowed"),
+    ];
+    for (deed, path, expected) in cases {
+        let order = format!("{deed} {}", path.display());
+        assert_eq!(said(&there, &order), expected, "{order}");
+        assert_eq!(said(&here, &order), "allowed", "the twin: {order}");
+    }
+    assert!(said(&there, "list /proc/self") == "allowed", "its own process");
+}
+
+#[test]
+fn a_worker_reaches_the_port_that_it_is_configured_with_and_no_other() {
+    let listeners = [(); 2].map(|()| TcpListener::bind("127.0.0.1:0").unwrap());
+    let [one, other] = listeners.each_ref().map(|there| there.local_addr().unwrap());
+    let home = Home::violent(Moment::Create, "nothing");
+    let path = home.violent_library();
+    let mut library = fs::read(&path).unwrap();
+    let egress = format!("{:52}", r#""egress":"configured_endpoint""#);
+    let before = br#""data_class":"public_content","requires_admin":false"#;
+    patch(&mut library, before, egress.as_bytes());
+    fs::write(&path, library).unwrap();
+    let connected = |toolbay: &Toolbay| {
+        [one, other].map(|address| said(toolbay, &format!("connect {address}")))
+    };
+    let endpoint = format!("http://{one}/path");
+    let home = home.configured("violent", json!({ "endpoint": endpoint }));
+    let toolbay = refreshed(home.isolated());
+    if holds_files(&toolbay) {
+        assert_eq!(connected(&toolbay), ["allowed", "denied"]);
+    }
+    // One that names no endpoint may connect to any.
+    let unnamed = Home::violent(Moment::Create, "nothing");
+    let path = unnamed.violent_library();
+    let mut library = fs::read(&path).unwrap();
+    patch(&mut library, before, egress.as_bytes());
+    patch(&mut library, br#","endpoints":["endpoint"]"#, br#"                         "#);
+    fs::write(&path, library).unwrap();
+    assert_eq!(connected(&refreshed(unnamed.isolated())), ["allowed", "allowed"]);
 }
 
 #[test]

@@ -17,6 +17,8 @@ fn note() -> Note {
         panic: "unwind".to_owned(),
         target: TARGET.to_owned(),
         tools: vec![],
+        paths: vec![],
+        endpoints: vec![],
     }
 }
 

@@ -12,7 +12,7 @@ use crate::{
     plugins_lock::{PluginsLock, PluginsLockError},
     policy::Unsigned,
     rights::has_raised_rights,
-    worker,
+    worker::{self, Held},
 };
 
 /// What came of looking at one thing.
@@ -149,7 +149,7 @@ impl Toolbay {
         let sandbox = match (worker::is_sandbox_supported(), is_needed) {
             (true, _) => fine(
                 "sandbox",
-                "connections, processes and signals as declared and allowed; not limited here: which files, and to which addresses",
+                "connections, processes and signals as declared and allowed; not limited here: to which addresses, and what is sent without a connection",
             ),
             (false, false) => {
                 fine("sandbox", "this kernel has no seccomp filters; the policy needs none")
@@ -160,7 +160,25 @@ impl Toolbay {
                 "use a kernel with CONFIG_SECCOMP_FILTER",
             ),
         };
-        vec![worker, sandbox]
+        let reach = match (worker::held(), is_needed) {
+            (Held { files: true, ports: true }, _) => {
+                fine("sandbox files", "files and ports as declared and configured")
+            }
+            (_, false) => {
+                fine("sandbox files", "this kernel has no Landlock; the policy needs none")
+            }
+            (Held { files: true, ports: false }, true) => warning(
+                "sandbox files",
+                "files as declared and configured; which ports connections lead to is not limited by this kernel",
+                "use Linux 6.7 or later, or limit connections in the network",
+            ),
+            (Held { files: false, .. }, true) => warning(
+                "sandbox files",
+                "which files workers read and write, and which ports they connect to, is not limited by this kernel",
+                "use Linux 6.7 or later with Landlock enabled, or run the host under an account that may read nothing else",
+            ),
+        };
+        vec![worker, sandbox, reach]
     }
 
     fn files(&self) -> Vec<Diagnosis> {

@@ -162,6 +162,8 @@ mod tests {
             panic: "unwind".to_owned(),
             target: String::new(),
             tools,
+            paths: vec![],
+            endpoints: vec![],
         }
     }
 

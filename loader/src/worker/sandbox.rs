@@ -2,6 +2,8 @@
 //!
 //! What the static audit denies a library to import, it can't do by other means either: the filter is about system calls, not about names.
 
+mod files;
+
 use std::{collections::BTreeMap, env::consts, io, process};
 
 use rustix::process::Resource;
@@ -11,17 +13,32 @@ use seccompiler::{
 };
 use serde::{Deserialize, Serialize};
 
-/// What a plugin in a worker may do beyond computing, and reading and writing files.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) use files::{Held, held};
+
+/// What a plugin in a worker may do beyond computing.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Sandbox {
+    /// What it reaches of the file system, beside the system's own programs and libraries.
+    pub(crate) files: Vec<Reachable>,
     /// Open network connections.
     pub(crate) network: bool,
+    /// The ports that they may lead to; `None` where that may be any.
+    pub(crate) ports: Option<Vec<u16>>,
     /// Start processes.
     pub(crate) processes: bool,
     /// Bytes of address space.
     pub(crate) memory_bytes: u64,
     /// Open descriptors.
     pub(crate) open_files: u64,
+}
+
+/// A folder with all that is in it, or a file.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Reachable {
+    /// Its path, which need not be text.
+    #[serde(with = "serde_bytes")]
+    pub(crate) path: Vec<u8>,
+    pub(crate) write: bool,
 }
 
 /// Why a worker could not give up what it may not do.
@@ -33,6 +50,9 @@ pub(super) enum SandboxError {
     /// The kernel takes no filter.
     #[error("the kernel takes no filter for system calls")]
     Filter(#[source] seccompiler::Error),
+    /// The kernel does not hold it to the files and ports that it may reach.
+    #[error("the kernel does not hold it to what it may reach")]
+    Files(#[source] landlock::RulesetError),
     /// The kernel takes no limit.
     #[error("the kernel takes no limit for what it uses")]
     Limit(#[source] io::Error),
@@ -101,8 +121,9 @@ pub(crate) fn is_supported() -> bool {
 }
 
 impl Sandbox {
-    /// Gives up whatever is not allowed, on every thread of the process and for good.
-    pub(super) fn enter(self) -> Result<(), SandboxError> {
+    /// Gives up whatever is not allowed, for good. Files and ports are given up by this thread and those that it starts: it is the only one.
+    pub(super) fn enter(&self) -> Result<(), SandboxError> {
+        files::confine(self).map_err(SandboxError::Files)?;
         // Where there can be no processes of its own, nothing outlives it when the kernel ends it with its host.
         if !self.processes {
             super::setup::end_with_host().map_err(SandboxError::Tie)?;
@@ -118,7 +139,7 @@ impl Sandbox {
         Ok(())
     }
 
-    fn filters(self) -> Result<Vec<BpfProgram>, seccompiler::BackendError> {
+    fn filters(&self) -> Result<Vec<BpfProgram>, seccompiler::BackendError> {
         let mut rules: Rules = NEVER.iter().map(|&call| (call, Vec::new())).collect();
         let own = u64::from(process::id());
         for &call in SIGNALS {
@@ -175,7 +196,8 @@ mod tests {
     fn a_filter_can_be_made_for_every_sandbox() {
         for (network, processes) in [(false, false), (false, true), (true, false), (true, true)] {
             let (memory_bytes, open_files) = (0, 0);
-            let sandbox = Sandbox { network, processes, memory_bytes, open_files };
+            let (files, ports) = (Vec::new(), None);
+            let sandbox = Sandbox { files, network, ports, processes, memory_bytes, open_files };
             let filters = sandbox.filters().unwrap();
             assert_eq!(filters.len(), if processes { 1 } else { 2 });
         }

@@ -24,6 +24,7 @@ use super::{
     frame::{self, FrameError, Frames},
     message::{Answer, Call, FromWorker, HELLO, HashedFile, Open, PROTOCOL, Request, ToWorker},
     program::ARGUMENT,
+    sandbox::SandboxError,
     setup,
 };
 use crate::{
@@ -170,10 +171,15 @@ impl Served {
                     }
                 }
                 ToWorker::Stop => self.spawn(0, Self::stop),
-                ToWorker::Request { number, .. } => {
+                ToWorker::Request { number, request } => {
+                    // Here, while there are no others: threads are only bound by what the one that has started them has given up.
+                    let entered = match &request {
+                        Request::Open(open) => open.sandbox.enter(),
+                        _ => Ok(()),
+                    };
                     // Before the thread is there, so that a cancellation that follows finds it.
                     self.calls.lock().insert(number, CancelToken::new());
-                    self.spawn(number, move |served| served.request(number, &frame));
+                    self.spawn(number, move |served| served.request(number, &frame, entered));
                 }
             }
         }
@@ -194,11 +200,11 @@ impl Served {
         process::exit(0)
     }
 
-    fn request(&self, number: u64, frame: &[u8]) {
+    fn request(&self, number: u64, frame: &[u8], entered: Result<(), SandboxError>) {
         let Ok(ToWorker::Request { request, .. }) = postcard::from_bytes(frame) else { return };
         let cancel = self.calls.lock().get(&number).cloned().unwrap_or_default();
         match request {
-            Request::Open(open) => self.open(number, &open),
+            Request::Open(open) => self.open(number, &open, entered),
             Request::Create { configuration } => self.create(number, configuration),
             Request::Tools => self.with_entries(number, |entries| {
                 self.host.say(&FromWorker::Phase(LoadPhase::Tools));
@@ -232,13 +238,13 @@ impl Served {
         self.calls.lock().remove(&number);
     }
 
-    fn open(&self, number: u64, open: &Open<'_>) {
+    fn open(&self, number: u64, open: &Open<'_>, entered: Result<(), SandboxError>) {
         let level = LevelFilter::iter().nth(usize::from(open.log_level));
         log::set_max_level(level.unwrap_or(LevelFilter::Off));
         let enter = |phase| self.host.say(&FromWorker::Phase(phase));
         enter(LoadPhase::Open);
         let opened = (|| {
-            open.sandbox.enter().map_err(|error| NotOpened::no_sandbox(&error))?;
+            entered.map_err(|error| NotOpened::no_sandbox(&error))?;
             let library = verified(&open.library)?;
             let companions = open.companions.iter().map(verified);
             let companions = companions.collect::<Result<Vec<_>, _>>()?;

@@ -38,6 +38,23 @@ pub struct Note {
     pub target: String,
     /// Every tool that the provider may ever offer.
     pub tools: Vec<NoteTool>,
+    /// Which values of its configuration are folders or files: in a worker it reaches no others.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub paths: Vec<NotePath>,
+    /// Which values of its configuration are endpoints, by the names of the members with dots between them: in a worker, tools whose
+    /// egress is `configured_endpoint` reach the ports of no others.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub endpoints: Vec<String>,
+}
+
+/// A value of a provider's configuration that is a folder or a file, or a list of them.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct NotePath {
+    /// The names of the members that lead to it, with dots between them; lists on the way count as each of their items.
+    pub key: String,
+    /// Whether the provider writes there, and not only reads.
+    pub write: bool,
 }
 
 /// What a plugin declares of one tool. What it leaves out is the strictest.

@@ -1,7 +1,7 @@
 //! What the two tools share: a catalogue, by whose content they are described.
 
 use toolbay_plugin_api::{
-    ConfigError, Failure, State, ToolDefinition,
+    ConfigError, ConfiguredPath, Failure, State, ToolDefinition,
     serde_json::{Map, Value, json},
 };
 
@@ -22,6 +22,8 @@ impl Catalogue {
 
 impl State for Catalogue {
     type Config = Config;
+
+    const PATHS: &'static [ConfiguredPath] = &[ConfiguredPath::read("file")];
 
     fn create(config: Config) -> Result<Self, ConfigError> {
         match &config.file {

@@ -1,6 +1,6 @@
 //! What the two tools share: the roots, without which neither is offered.
 
-use toolbay_plugin_api::{ConfigError, State, ToolDefinition};
+use toolbay_plugin_api::{ConfigError, ConfiguredPath, State, ToolDefinition};
 
 use crate::{
     config::{Config, Limits},
@@ -26,6 +26,9 @@ impl Code {
 
 impl State for Code {
     type Config = Config;
+
+    const PATHS: &'static [ConfiguredPath] =
+        &[ConfiguredPath::read("roots"), ConfiguredPath::read("roots.path")];
 
     fn create(config: Config) -> Result<Self, ConfigError> {
         Ok(Self { roots: Roots::new(config.roots)?, limits: config.limits })

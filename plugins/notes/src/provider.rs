@@ -2,7 +2,9 @@
 
 use std::{fs, path::PathBuf};
 
-use toolbay_plugin_api::{ConfigError, Context, State, ToolDefinition, wire::Actor};
+use toolbay_plugin_api::{
+    ConfigError, ConfiguredPath, Context, State, ToolDefinition, wire::Actor,
+};
 
 use crate::{
     config::Config,
@@ -33,6 +35,8 @@ pub(crate) fn may_read<A>(notes: &Notes, _: A, viewer: &Context<'_>) -> bool {
 
 impl State for Notes {
     type Config = Config;
+
+    const PATHS: &'static [ConfiguredPath] = &[ConfiguredPath::write("folder")];
 
     fn create(config: Config) -> Result<Self, ConfigError> {
         let Config { folder, readers } = config;

@@ -5,8 +5,8 @@ use std::path::Path;
 use serde::Serialize;
 use serde_json::Value;
 use toolbay_loader::{
-    Dependencies, Examination, ExaminedLibrary, LibraryFacts, Note, NoteTool, RootSymbol, Signer,
-    examine,
+    Dependencies, Examination, ExaminedLibrary, LibraryFacts, Note, NotePath, NoteTool, RootSymbol,
+    Signer, examine,
 };
 
 use super::InspectError;
@@ -150,6 +150,15 @@ fn add_library(facts: &mut Facts, library: &ExaminedLibrary) {
     facts.add("rustc", listed(&tables.rustc));
     facts.add("panic", &note.panic);
     facts.add("root module", root_module(tables));
+    if !note.paths.is_empty() {
+        let access = |path: &NotePath| {
+            format!("{} ({})", path.key, if path.write { "writes" } else { "reads" })
+        };
+        facts.add("configured paths", listed(note.paths.iter().map(access)));
+    }
+    if !note.endpoints.is_empty() {
+        facts.add("configured endpoints", listed(&note.endpoints));
+    }
     facts.add("needs", listed(&tables.needed));
     facts.add("constructors", tables.constructors.to_string());
     let crates = match &tables.dependencies {
