@@ -19,7 +19,7 @@ pub(crate) use self::{
     audit::AuditArgs,
     plugins::{
         GcArgs, InstallArgs, PlainArgs, QuarantineAction, QuarantineArgs, TrustAction, TrustArgs,
-        UninstallArgs,
+        UninstallArgs, WatchArgs,
     },
 };
 use crate::{caller::Named, exit::Exit};
@@ -48,6 +48,8 @@ pub(crate) enum Command {
     Trust(TrustArgs),
     /// Find the plugins and register their tools
     Refresh(RefreshArgs),
+    /// Register plugins whenever their files change, until it is ended: for whoever writes one
+    Watch(WatchArgs),
     /// Show the tools
     List(ListArgs),
     /// Show what a bundle, a library or a provider says about itself, without running it
@@ -97,6 +99,7 @@ impl Command {
             Self::Lock(args) | Self::Status(args) | Self::Doctor(args) => args.json,
             Self::Gc(args) => args.json,
             Self::Refresh(args) => args.json,
+            Self::Watch(args) => args.by.json,
             Self::List(args) => args.json,
             Self::Inspect(args) => args.json,
             Self::Call(args) => args.json,

@@ -29,6 +29,7 @@ mod time;
 mod tool;
 mod trust;
 mod unknown;
+mod watch;
 
 use std::{ffi::OsString, fs::File, io, path::PathBuf, process::ExitCode};
 
@@ -47,7 +48,7 @@ use crate::{
     commands::{
         approvals::RequestIdError, audit::AuditError, call::InterruptError, failure::Failure,
         group::GroupRow, inspect::InspectError, provider::ProviderRow, switched::switched,
-        unknown::UnknownTool,
+        unknown::UnknownTool, watch::WatchError,
     },
     config::{self, ConfigError, DEFAULT_PLUGIN_DIRECTORY, HostConfig, People},
     exit::Exit,
@@ -104,6 +105,8 @@ enum CommandError {
     #[error(transparent)]
     Call(Box<CallError>),
     #[error(transparent)]
+    Watch(#[from] WatchError),
+    #[error(transparent)]
     Serve(#[from] ServeError),
     #[error(transparent)]
     Audit(#[from] AuditError),
@@ -122,6 +125,7 @@ impl CommandError {
             | Self::HomeFile(_)
             | Self::Running(_)
             | Self::Gc(_)
+            | Self::Watch(_)
             | Self::Output(_) => Exit::Unavailable,
             Self::Install(error) => Exit::of_party(error.party()),
             Self::Trust(error) => Exit::of_party(error.party()),
@@ -240,14 +244,13 @@ fn usage(error: &clap::Error, output: &mut Output) -> Exit {
 
 fn execute(cli: Cli, input: File, mut output: Output) -> Result<Exit, CommandError> {
     let Cli { home, locked, command } = cli;
-    let program = Program::new(home.as_deref());
     let resolve = || home::resolve(home.clone());
     let setup = || {
         let mut config = HostConfig::load(&resolve()?)?;
         // The command line can only make the policy stricter.
         config.loader.policy.locked |= locked;
         show_log(config.log_level);
-        Ok::<_, CommandError>(Setup { config, program })
+        Ok::<_, CommandError>(Setup { config, program: Program::new(home.as_deref()) })
     };
     let json = command.json();
     let out = &mut output;
@@ -261,6 +264,7 @@ fn execute(cli: Cli, input: File, mut output: Output) -> Result<Exit, CommandErr
         Command::Gc(args) => gc::gc(&args, setup()?, out),
         Command::Doctor(args) => doctor::doctor(&args, setup()?, out),
         Command::Refresh(args) => refresh::refresh(&args, setup()?, out),
+        Command::Watch(args) => watch::watch(args, setup, out),
         Command::List(args) => list::list(&args, setup()?, out),
         Command::Inspect(args) => inspect::inspect(&args, setup()?, out),
         Command::Call(args) => call::call(args, setup()?, input, out),

@@ -19,6 +19,15 @@ pub(crate) struct InstallArgs {
 }
 
 #[derive(Debug, Args)]
+pub(crate) struct WatchArgs {
+    /// Files and folders to install whenever they change; otherwise the plugin directories are refreshed
+    #[arg(value_name = "BUNDLE|DIR|FILE")]
+    pub(crate) sources: Vec<PathBuf>,
+    #[command(flatten)]
+    pub(crate) by: ByArgs,
+}
+
+#[derive(Debug, Args)]
 pub(crate) struct UninstallArgs {
     /// The id of the provider
     pub(crate) provider: String,
