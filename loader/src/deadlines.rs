@@ -41,6 +41,14 @@ impl Default for Deadlines {
 }
 
 impl Deadlines {
+    /// The time for all phases of loading together.
+    pub(crate) fn loading(&self) -> Duration {
+        let Self { open, constructors, root, create, tools, .. } = self;
+        [constructors, root, create, tools]
+            .into_iter()
+            .fold(*open, |all, one| all.saturating_add(*one))
+    }
+
     /// The time for a phase of loading.
     pub(crate) fn of(&self, phase: LoadPhase) -> Duration {
         match phase {

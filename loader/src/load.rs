@@ -8,6 +8,7 @@ use toolbay_core::{ProviderId, ToolDefinition};
 
 use crate::{
     entries::{Broken, Entries},
+    hygiene::Disturbance,
     in_process::{InProcess, Journaled},
     instance::{Instance, refused},
     journal::Running,
@@ -49,6 +50,8 @@ impl Stopwatch {
 struct Place {
     mapped: MappedThere,
     worker: Option<u32>,
+    /// What was changed meanwhile, where it is this process.
+    disturbances: Vec<Disturbance>,
 }
 
 /// Loads a plugin, unless its content is known to fail.
@@ -64,7 +67,10 @@ pub(crate) fn load(
     let loadable = watch.phase("verify", rulebook.loadable(vetting, plugin))?;
     let isolation = rulebook.isolation(plugin, &vetting.build);
     let loaded = match isolation {
-        Isolation::InProcess => run_here(&mut watch, vetting, &loadable, plugin, configuration),
+        Isolation::InProcess => vetting
+            .hygiene(rulebook, plugin)
+            .around(|| run_here(&mut watch, vetting, &loadable, plugin, configuration))
+            .map(|((loaded, place), disturbances)| (loaded, Place { disturbances, ..place })),
         _ => {
             let sandbox = rulebook.sandbox(plugin);
             run_in_worker(&mut watch, vetting, &loadable, plugin, configuration, sandbox)
@@ -72,7 +78,7 @@ pub(crate) fn load(
     };
     let in_process = isolation == Isolation::InProcess;
     vetting.remember(plugin, in_process, loaded.as_ref().map(drop));
-    let (loaded, Place { mapped, worker }) = loaded?;
+    let (loaded, Place { mapped, worker, disturbances }) = loaded?;
     let rustc: Vec<&str> = loadable.library.facts().rustc.iter().map(String::as_str).collect();
     let rustc = rustc.join(", ");
     let library = LoadedLibrary {
@@ -86,6 +92,7 @@ pub(crate) fn load(
         rustc: (!rustc.is_empty()).then_some(rustc),
         worker,
         phases: watch.phases,
+        disturbances,
     };
     if let Err(error) = vetting.running.loaded(library) {
         log::warn!("what is loaded can't be told to others: {error}");
@@ -114,7 +121,7 @@ fn run_here(
     let created = InProcess::create(root, &plugin.id, configuration, Some(journaled.clone()));
     let entries = watch.phase("create", created.map_err(Broken::Fault));
     let loaded = list(watch, loadable, plugin, entries)?;
-    Ok((loaded, Place { mapped, worker: None }))
+    Ok((loaded, Place { mapped, worker: None, disturbances: Vec::new() }))
 }
 
 fn run_in_worker(
@@ -134,7 +141,7 @@ fn run_in_worker(
     let created = watch.phase("create", worker.create(configuration));
     let pid = worker.pid();
     let loaded = list(watch, loadable, plugin, created.map(|()| worker))?;
-    Ok((loaded, Place { mapped, worker: Some(pid) }))
+    Ok((loaded, Place { mapped, worker: Some(pid), disturbances: Vec::new() }))
 }
 
 /// Lists the tools of a provider that was made, in the host or in a worker.

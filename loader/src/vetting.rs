@@ -13,9 +13,10 @@ use crate::{
     entries::Crash,
     failure_file::{CALL, FailureClass, FailureRecord, Failures, MAX_STRIKES, Retry},
     home_file::{HomeFile, HomeFileError},
+    hygiene::{DISTURBED_HOST, Hygiene},
     journal::{Journal, Suspect},
     plugins_lock::{LockedPlugin, PluginsLock},
-    policy::{Isolation, Loosened, Policy, WorkerLimits},
+    policy::{HygienePolicy, Isolation, Loosened, Policy, WorkerLimits},
     rejection::{Reason, Stage},
     running::Running,
     scan_cache::{Circumstances, host_build},
@@ -44,6 +45,7 @@ pub(crate) struct Vetting {
     /// The program that a worker is, where there is one.
     pub(crate) worker: Option<WorkerProgram>,
     pub(crate) deadlines: Deadlines,
+    owns_output: bool,
     policy: RwLock<Policy>,
 }
 
@@ -70,6 +72,7 @@ impl Vetting {
             build: host_build(),
             worker: config.worker.clone(),
             deadlines: config.deadlines.clone(),
+            owns_output: config.owns_output,
             policy: RwLock::new(config.policy.clone()),
         }
     }
@@ -97,6 +100,17 @@ impl Vetting {
     /// The policy in force.
     pub(crate) fn policy(&self) -> Policy {
         self.policy.read().clone()
+    }
+
+    /// What looks after this process while a plugin is loaded in it.
+    pub(crate) fn hygiene<'a>(&self, rulebook: &Rulebook, plugin: &'a StoredPlugin) -> Hygiene<'a> {
+        self.journal.prepare();
+        Hygiene {
+            provider: &plugin.id,
+            policy: rulebook.policy.hygiene,
+            owns_output: self.owns_output,
+            limit: self.deadlines.loading(),
+        }
     }
 
     /// Puts a stricter policy in force.
@@ -228,6 +242,7 @@ fn class(reason: &Reason) -> Option<FailureClass> {
         (Stage::Load, "other_abi" | "no_root_module" | "foreign_root_module") => {
             Some(FailureClass::Permanent)
         }
+        (Stage::Load, DISTURBED_HOST) => Some(FailureClass::Disturbance),
         // Nothing of it has run.
         (Stage::Create, "bad_configuration") | (Stage::Load, "worker_not_started") => None,
         (_, "crashed") => Some(FailureClass::Crash),
@@ -243,10 +258,14 @@ impl Rulebook {
         Trust { keys: self.keys.as_ref().map_err(String::clone), policy: &self.policy }
     }
 
-    /// Where a plugin runs: what has ended a process before runs in one of its own, unless the policy says otherwise in as many words.
+    /// Where a plugin runs: what has ended a process before, or disturbed it, runs in one of its own, unless the policy says otherwise in as many
+    /// words.
     pub(crate) fn isolation(&self, plugin: &StoredPlugin, build: &str) -> Isolation {
         let failure = self.failures.of(plugin.hash).filter(|failure| failure.host == build);
-        let is_violent = failure.is_some_and(|failure| failure.class.is_strike());
+        let is_violent = failure.is_some_and(|failure| match failure.class {
+            FailureClass::Disturbance => self.policy.hygiene == HygienePolicy::Refuse,
+            class => class.is_strike(),
+        });
         match self.policy.isolation.of(&plugin.id) {
             Isolation::Auto if plugin.signer == Signer::Nobody || is_violent => Isolation::Worker,
             Isolation::Auto => Isolation::InProcess,
@@ -282,6 +301,13 @@ impl Rulebook {
         now: Duration,
     ) -> Result<(), Reason> {
         let Some(record) = self.failures.of(plugin.hash) else { return Ok(()) };
+        // It counts only where it would run in the host once more, under a policy that refuses it for that.
+        if record.class == FailureClass::Disturbance
+            && (self.policy.hygiene != HygienePolicy::Refuse
+                || self.isolation(plugin, build) == Isolation::Worker)
+        {
+            return Ok(());
+        }
         // Whoever ended the host from outside, at that very moment, looks the same. So it is tried again, in a worker where the policy leaves it
         // to us, and only refused where it happens again and again.
         if record.in_process && record.strikes < MAX_STRIKES {
