@@ -6,9 +6,11 @@ use std::{env, fs, hint};
 use regex::Regex;
 use rustix::process::dumpable_behavior;
 use serde_json::json;
-use toolbay_loader::{HygienePolicy, Isolation, Stage, Toolbay};
+use toolbay_loader::{HygienePolicy, Isolation, Stage, Toolbay, Unsigned};
 use toolbay_tests::{
     Home,
+    bay::{Bay, codes},
+    bundle::{Draft, Key},
     child::{Child, say},
     violent::{Moment, greets_still, order},
 };
@@ -268,6 +270,28 @@ fn what_was_refused_for_it_is_not_run_in_the_host_again_and_runs_in_a_worker() {
         assert_eq!(order(&toolbay, "nothing").is_ok(), code.is_none());
         assert!(greets_still(&toolbay));
     }
+}
+
+#[test]
+fn under_auto_it_runs_in_a_worker_from_the_next_refresh_on() {
+    let key = Key::new();
+    let bay = Bay::trusting(&key);
+    let home = Home::violent(Moment::Root, "block_signals");
+    let draft = Draft::of_unopened(&home.violent_library());
+    draft.zip(&bay.path("plugins").join("violent.zip"), Some(&key));
+    let mut config = home.isolated();
+    let loose = bay.config();
+    (config.home, config.plugin_directories) = (loose.home, loose.plugin_directories);
+    config.policy.unsigned = Unsigned::Refuse;
+    config.policy.isolation.default = Isolation::Auto;
+    config.policy.hygiene = HygienePolicy::Refuse;
+    let toolbay = Toolbay::open(config).unwrap();
+    let rejections = toolbay.refresh().unwrap().rejections;
+    assert_eq!(codes(&rejections), [(Stage::Load, "disturbed_host")], "{rejections:?}");
+    assert_eq!(toolbay.refresh().unwrap().rejections, []);
+    let loaded = toolbay.loaded();
+    assert!(matches!(&loaded[..], [one] if one.worker.is_some()), "{loaded:?}");
+    assert!(order(&toolbay, "nothing").is_ok());
 }
 
 /// The home's program loads plugins in its own process.
