@@ -362,5 +362,5 @@ fn status_tells_what_a_plugin_has_changed_in_a_process() {
         "kind": "blocked_signals", "blocked": blocked, "unblocked": [], "restored": true
     });
     assert_eq!(disturbances("violent"), [expected]);
-    assert_eq!(disturbances("greeting"), [json!(0); 0], "the twin");
+    assert!(disturbances("greeting").is_empty(), "the twin");
 }

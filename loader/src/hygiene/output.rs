@@ -42,7 +42,7 @@ pub(super) struct Redirected {
     printed: mpsc::Receiver<[u64; 2]>,
 }
 
-/// The right to put the descriptors back.
+/// The right to put the descriptors back, which happens when it is dropped.
 #[derive(Debug)]
 pub(super) struct Claimed([OwnedFd; 2]);
 
@@ -69,9 +69,7 @@ impl Redirected {
         thread::Builder::new().name("plugin output".to_owned()).spawn(move || {
             let _ = say.send(());
             reader.read_until(&ended, until);
-            if let Some(kept) = late.lock().take() {
-                Claimed(kept).put_back();
-            }
+            drop(late.lock().take().map(Claimed));
             // Nobody waits for it where the load took too long.
             let _ = tell.send(reader.let_go());
             // A process that was started meanwhile may still have the pipes, and would wait for whoever reads them.
@@ -95,7 +93,7 @@ impl Redirected {
     pub(super) fn end(mut self, claimed: Claimed) -> Vec<Disturbance> {
         // What a plugin has printed and the C library still holds.
         native::flush_output();
-        claimed.put_back();
+        drop(claimed);
         drop(self.end.take());
         let bytes = self.printed.recv().unwrap_or_default();
         let printed = NAMES.iter().zip(bytes).filter(|(_, bytes)| *bytes > 0);
@@ -108,14 +106,12 @@ impl Redirected {
 
 impl Drop for Redirected {
     fn drop(&mut self) {
-        if let Some(claimed) = self.claim() {
-            claimed.put_back();
-        }
+        drop(self.claim());
     }
 }
 
-impl Claimed {
-    fn put_back(self) {
+impl Drop for Claimed {
+    fn drop(&mut self) {
         let Self([output, errors]) = self;
         for (name, result) in NAMES.iter().zip([dup2_stdout(output), dup2_stderr(errors)]) {
             if let Err(error) = result {

@@ -53,11 +53,27 @@ impl Drop for Turn {
 mod tests {
     use std::{sync::mpsc, thread};
 
-    use super::*;
+    use rustix::{fs::fstat, stdio::stdout};
 
+    use super::*;
+    use crate::{
+        hygiene::{Change, Hygiene},
+        policy::HygienePolicy,
+    };
+
+    // The only test that takes turns: a process has one after the other.
     #[test]
     fn loads_take_turns_and_nobody_waits_for_one_that_is_late() {
         const LONG: Duration = Duration::from_secs(600);
+        let provider = "a".parse().unwrap();
+        let load = |policy, limit| {
+            let hygiene = Hygiene { provider: &provider, policy, owns_output: true, limit };
+            let loaded = hygiene.around(|| Ok(7)).map_err(|reason| reason.code)?;
+            Ok((loaded.0, loaded.1.into_iter().map(|one| one.change).collect::<Vec<_>>()))
+        };
+        let unwatched = Ok((7, vec![Change::NotWatched]));
+        let file = || fstat(stdout()).map(|stat| (stat.st_dev, stat.st_ino)).unwrap();
+        let before = file();
         let first = Turn::take(LONG).unwrap();
         assert!(!first.is_over());
         let (begun, waits) = mpsc::channel();
@@ -72,8 +88,14 @@ mod tests {
             let second = second.join().unwrap().unwrap();
             assert!(second.is_over());
             assert!(Turn::take(LONG).is_none());
+            assert_eq!(load(HygienePolicy::Report, LONG), unwatched);
+            assert_eq!(load(HygienePolicy::Refuse, LONG), Err("not_watched"));
             drop(second);
         });
+        // What is late itself does not undo what others have done meanwhile.
+        assert_eq!(load(HygienePolicy::Report, Duration::ZERO), unwatched);
+        assert_eq!(load(HygienePolicy::Refuse, Duration::ZERO), Err("not_watched"));
+        assert_eq!(file(), before, "the output is where it was");
         assert!(Turn::take(LONG).is_some(), "given back, however late");
     }
 }
