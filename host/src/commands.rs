@@ -34,6 +34,7 @@ mod watch;
 use std::{ffi::OsString, fs::File, io, path::PathBuf, process::ExitCode};
 
 use clap::Parser;
+use env_logger::Target;
 use log::LevelFilter;
 use thiserror::Error;
 use toolbay_loader::{
@@ -209,13 +210,13 @@ impl Setup {
 
 /// Does what the command line says, and returns the program's exit code. The first argument is the program's own name.
 pub fn run(arguments: impl IntoIterator<Item = OsString>, stdio: Stdio) -> ExitCode {
-    let Stdio { input, output } = stdio;
+    let Stdio { input, output, log } = stdio;
     let mut output = Output::new(output);
     let cli = match Cli::try_parse_from(arguments) {
         Ok(cli) => cli,
         Err(error) => return usage(&error, &mut output).into(),
     };
-    let exit = execute(cli, input, output).unwrap_or_else(|error| {
+    let exit = execute(cli, input, output, log).unwrap_or_else(|error| {
         let exit = error.exit();
         // Whoever read the output has gone on: nothing to tell.
         if exit != Exit::Done {
@@ -242,14 +243,16 @@ fn usage(error: &clap::Error, output: &mut Output) -> Exit {
     }
 }
 
-fn execute(cli: Cli, input: File, mut output: Output) -> Result<Exit, CommandError> {
+fn execute(cli: Cli, input: File, mut output: Output, log: File) -> Result<Exit, CommandError> {
     let Cli { home, locked, command } = cli;
     let resolve = || home::resolve(home.clone());
     let setup = || {
         let mut config = HostConfig::load(&resolve()?)?;
         // The command line can only make the policy stricter.
         config.loader.policy.locked |= locked;
-        show_log(config.log_level);
+        // Only plugins write to descriptors 1 and 2 while one is loaded: the output and the log are elsewhere.
+        config.loader.owns_output = true;
+        show_log(config.log_level, log);
         Ok::<_, CommandError>(Setup { config, program: Program::new(home.as_deref()) })
     };
     let json = command.json();
@@ -293,10 +296,11 @@ fn execute(cli: Cli, input: File, mut output: Output) -> Result<Exit, CommandErr
 }
 
 /// Sends log records to standard error, those of plugins too.
-fn show_log(level: LevelFilter) {
+fn show_log(level: LevelFilter, log: File) {
     let environment = env_logger::Env::new().filter(LOG_VARIABLE);
     let builder = &mut env_logger::Builder::new();
     // A logger is there already where the library is used inside another program.
+    let builder = builder.target(Target::Pipe(Box::new(log)));
     let _ = builder.filter_level(level).parse_env(environment).try_init();
 }
 

@@ -75,8 +75,9 @@ impl HostConfig {
         } = file;
         let (default_limits, default_audit) = (Limits::default(), AuditConfig::default());
         let mut loader = Config::new(home);
-        let PluginsSection { directories, locked, isolation } = plugins;
+        let PluginsSection { directories, locked, isolation, hygiene } = plugins;
         loader.policy.locked = locked;
+        loader.policy.hygiene = hygiene.into();
         loader.policy.isolation = IsolationPolicy {
             default: isolation.into(),
             providers: isolated
@@ -144,7 +145,8 @@ fn tool_set(section: ToolSetSection) -> ToolSet {
 #[cfg(test)]
 mod tests {
     use toolbay_loader::{
-        Check, Deadlines, Isolation, Level, Policy, Privacy, Unsigned, WorkerLimits, tool_list,
+        Check, Deadlines, HygienePolicy, Isolation, Level, Policy, Privacy, Unsigned, WorkerLimits,
+        tool_list,
     };
 
     use super::*;
@@ -163,6 +165,7 @@ mod tests {
             directories = ["mine", "/opt/plugins"]
             locked = true
             isolation = "worker"
+            hygiene = "refuse"
             [isolation]
             greeting = "in-process"
             notes = "auto"
@@ -212,7 +215,7 @@ mod tests {
             loader.plugin_directories,
             [Path::new("/home/ada/bay/mine"), Path::new("/opt/plugins")]
         );
-        let Policy { unsigned, locked, static_audit, isolation, .. } = &loader.policy;
+        let Policy { unsigned, locked, static_audit, isolation, hygiene, .. } = &loader.policy;
         let place = |provider: &str| isolation.of(&provider.parse().unwrap());
         let places = ["code", "greeting", "notes"].map(place);
         assert_eq!(places, [Isolation::Worker, Isolation::InProcess, Isolation::Auto]);
@@ -221,6 +224,7 @@ mod tests {
         let deadlines = Deadlines { call: Duration::from_millis(8), ..Deadlines::default() };
         assert_eq!(loader.deadlines, deadlines);
         assert_eq!((*unsigned, *locked), (Unsigned::Allow, true));
+        assert_eq!(*hygiene, HygienePolicy::Refuse);
         assert_eq!(static_audit.level(Check::Exports), Level::Deny);
         assert_eq!(
             loader.providers["catalogue"].get(),
@@ -278,6 +282,7 @@ mod tests {
             assert_eq!(level, check.default_level(), "{check}");
         }
         assert_eq!((policy.unsigned, policy.locked), (Unsigned::Refuse, false));
+        assert_eq!(policy.hygiene, HygienePolicy::Report);
         assert_eq!(policy.isolation, default.loader.policy.isolation);
         assert_eq!(policy.worker_limits, default.loader.policy.worker_limits);
         assert_eq!(sample.loader.deadlines, default.loader.deadlines);

@@ -1,7 +1,8 @@
 //! Keeps the real standard input and output away from plugins.
 //!
 //! A library that is loaded into the process can print, and read, whenever it likes. The host therefore moves both streams to
-//! descriptors that nobody else knows: what is printed to descriptor 1 goes to standard error, and descriptor 0 is at its end.
+//! descriptors that nobody else knows: what is printed to descriptor 1 goes to standard error, and descriptor 0 is at its end. The log has a
+//! descriptor of its own, too, so that what is printed while a plugin is loaded can be told from it.
 
 use std::{fs::File, io};
 
@@ -18,6 +19,8 @@ pub struct Stdio {
     pub input: File,
     /// What the program writes.
     pub output: File,
+    /// Where it logs.
+    pub log: File,
 }
 
 /// Why the streams could not be moved.
@@ -47,9 +50,10 @@ impl Stdio {
         let duplicate = |error: rustix::io::Errno| StdioError::Duplicate(error.into());
         let input = rustix::io::fcntl_dupfd_cloexec(stdin(), FIRST_PRIVATE).map_err(duplicate)?;
         let output = rustix::io::fcntl_dupfd_cloexec(stdout(), FIRST_PRIVATE).map_err(duplicate)?;
+        let log = rustix::io::fcntl_dupfd_cloexec(stderr(), FIRST_PRIVATE).map_err(duplicate)?;
         let null = File::open("/dev/null").map_err(StdioError::NullDevice)?;
         dup2_stdin(null).map_err(duplicate)?;
         dup2_stdout(stderr()).map_err(duplicate)?;
-        Ok(Self { input: input.into(), output: output.into() })
+        Ok(Self { input: input.into(), output: output.into(), log: log.into() })
     }
 }

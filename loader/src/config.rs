@@ -18,6 +18,10 @@ pub struct Config {
     pub policy: Policy,
     /// The program that runs plugins which the policy wants in a process of their own. Without one, they do not run.
     pub worker: Option<WorkerProgram>,
+    /// Whether the loader may put pipes in the place of descriptors 1 and 2 while it loads a plugin into this process, to log what is printed
+    /// under the plugin's id, as it does for a worker; no. It is for applications of which no other thread needs these descriptors meanwhile:
+    /// whose logger, for one, writes to a descriptor of its own.
+    pub owns_output: bool,
     /// How long a plugin may take for each thing that it is asked for.
     pub deadlines: Deadlines,
     /// The configuration of each provider, a JSON object.
@@ -49,6 +53,7 @@ impl Config {
             plugin_directories: Vec::new(),
             policy: Policy::default(),
             worker: None,
+            owns_output: false,
             deadlines: Deadlines::default(),
             providers: BTreeMap::new(),
             core: None,

@@ -4,6 +4,8 @@ use std::{fmt, time::Duration};
 
 use serde::{Deserialize, Serialize};
 
+use crate::rejection::Stage;
+
 /// How long a plugin may take for each thing that it is asked for. In a worker, what takes longer is ended with its process.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Deadlines {
@@ -41,6 +43,14 @@ impl Default for Deadlines {
 }
 
 impl Deadlines {
+    /// The time for all phases of loading together.
+    pub(crate) fn loading(&self) -> Duration {
+        let Self { open, constructors, root, create, tools, .. } = self;
+        [constructors, root, create, tools]
+            .into_iter()
+            .fold(*open, |all, one| all.saturating_add(*one))
+    }
+
     /// The time for a phase of loading.
     pub(crate) fn of(&self, phase: LoadPhase) -> Duration {
         match phase {
@@ -63,6 +73,17 @@ pub(crate) enum LoadPhase {
     Root,
     Create,
     Tools,
+}
+
+impl LoadPhase {
+    /// The stage that it belongs to.
+    pub(crate) fn stage(self) -> Stage {
+        match self {
+            Self::Open | Self::Constructors | Self::Root => Stage::Load,
+            Self::Create => Stage::Create,
+            Self::Tools => Stage::Adapt,
+        }
+    }
 }
 
 impl fmt::Display for LoadPhase {

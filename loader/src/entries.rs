@@ -10,9 +10,6 @@ use crate::encode;
 
 /// The functions of one instance of a provider. Dropping it ends the instance.
 pub(crate) trait Entries: Send + Sync {
-    /// The tools that it lists now, a JSON array of definitions.
-    fn tools(&self) -> Result<Bytes, Broken>;
-
     /// Runs one tool.
     fn execute(&self, call: &EntryCall<'_>) -> Result<EntryReply, Broken>;
 

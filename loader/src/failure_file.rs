@@ -15,6 +15,9 @@ use crate::{home_file::Document, store::ContentHash};
 pub enum FailureClass {
     /// The content can't be used by this host: it counts until content or host change.
     Permanent,
+    /// The code changed something of the host's process while it was loaded there, which the policy refuses: it counts until content or host
+    /// change, and only there. In a worker it runs.
+    Disturbance,
     /// Something is missing here, such as a library: each start tries again.
     Environment,
     /// The code ended its process: tried again after a while that doubles, and not at all after [`MAX_STRIKES`] times.
@@ -86,7 +89,7 @@ impl FailureRecord {
         }
         match self.class {
             FailureClass::Environment => Retry::Now,
-            FailureClass::Permanent => Retry::Never,
+            FailureClass::Permanent | FailureClass::Disturbance => Retry::Never,
             FailureClass::Crash | FailureClass::Hang if self.strikes >= MAX_STRIKES => Retry::Never,
             FailureClass::Crash | FailureClass::Hang => {
                 let doubled = 1_u32.checked_shl(self.strikes.saturating_sub(1));
@@ -137,11 +140,14 @@ impl Failures {
     }
 
     /// Forgets why a content could not be loaded, which was loaded now. What has ended a process in a call may do so again; what did so while it
-    /// was loaded in the host, and was loaded there now, was ended by somebody else.
+    /// was loaded in the host, and was loaded there now, was ended by somebody else. What disturbed the host is not cleared by a worker.
     pub(crate) fn worked(&mut self, content: ContentHash, in_process: bool) {
         let is_over = |failure: &FailureRecord| {
             let was_loaded = in_process && failure.in_process && failure.stage != CALL;
-            !failure.class.is_strike() || was_loaded
+            match failure.class {
+                FailureClass::Disturbance => in_process,
+                class => !class.is_strike() || was_loaded,
+            }
         };
         if self.of(content).is_some_and(is_over) {
             self.forget(content);
@@ -175,11 +181,12 @@ mod tests {
 
     #[test]
     fn how_long_a_failure_counts_depends_on_its_class() {
-        use FailureClass::{Crash, Environment, Hang, Permanent};
+        use FailureClass::{Crash, Disturbance, Environment, Hang, Permanent};
         let minute = 60;
         let cases = [
             (Permanent, 1, AT, Retry::Never),
             (Permanent, 1, AT + 1_000_000, Retry::Never),
+            (Disturbance, 1, AT + 1_000_000, Retry::Never),
             (Environment, 99, AT, Retry::Now),
             (Crash, 1, AT, Retry::At(AT + minute)),
             (Crash, 1, AT + minute - 1, Retry::At(AT + minute)),
@@ -220,6 +227,7 @@ mod tests {
         let content = ContentHash::of(b"a");
         let cases = [
             (FailureClass::Environment, false, "load", true, true),
+            (FailureClass::Disturbance, false, "load", false, true),
             (FailureClass::Crash, false, "load", false, false),
             (FailureClass::Crash, true, "load", false, true),
             (FailureClass::Crash, true, CALL, false, false),

@@ -33,11 +33,14 @@ use crate::{
     threads::Threads,
 };
 
+/// A process has one, however many homes are open in it.
+static LINKER: Linker = Linker::new();
+
 /// What all plugins in this process share: the threads that run their code, and the dynamic linker.
 #[derive(Debug, Clone)]
 pub(crate) struct ThisProcess {
     threads: Threads,
-    linker: Arc<Linker>,
+    linker: &'static Linker,
     deadlines: Deadlines,
 }
 
@@ -56,7 +59,7 @@ impl<T> Loading<T> {
 
 impl ThisProcess {
     pub(crate) fn new(deadlines: Deadlines) -> Self {
-        Self { threads: Threads::default(), linker: Arc::default(), deadlines }
+        Self { threads: Threads::default(), linker: &LINKER, deadlines }
     }
 
     /// The plugin whose constructors have not come back, and without which the linker opens nothing more in this process.
@@ -64,52 +67,40 @@ impl ThisProcess {
         self.linker.held_by()
     }
 
-    /// Loads a plugin, which tells each phase before it begins. Where one takes too long, that is the answer.
+    /// Loads a plugin on a thread of its own, which tells each phase before it begins. Where one takes too long, that is the answer.
     pub(crate) fn load<T: Send + 'static>(
         &self,
         journaled: &Journaled,
         load: impl FnOnce(&dyn Fn(LoadPhase)) -> Result<T, Reason> + Send + 'static,
     ) -> Result<T, Reason> {
-        let in_linker = self.linker.enter(&journaled.provider).map_err(linker_held)?;
         let provider = &journaled.provider;
-        let journaled = journaled.clone();
-        let loaded = self.in_time(LoadPhase::Open, provider, move |loading| {
+        let in_linker = self.linker.enter(provider).map_err(linker_held)?;
+        let phase = Mutex::new((LoadPhase::Open, Instant::now()));
+        let loading = Arc::new(Loading { phase, loaded: Awaited::default() });
+        let (here, journaled) = (Arc::clone(&loading), journaled.clone());
+        let job = move || {
             let in_linker = Cell::new(Some(in_linker));
             let entered = Cell::new(None);
             let enter = |phase| {
                 drop(entered.take());
                 if phase > LoadPhase::Constructors {
-                    drop::<Option<InLinker>>(in_linker.take());
+                    drop::<Option<InLinker<'_>>>(in_linker.take());
                 }
-                loading(phase);
+                here.enter(phase);
                 entered.set(Some(journaled.enter(Running::Loading(phase))));
             };
-            load(&enter)
-        });
-        loaded.map_err(|broken| refused(Stage::Load, &broken))?
-    }
-
-    /// Runs a part of loading on a thread of its own.
-    fn in_time<T: Send + 'static>(
-        &self,
-        first: LoadPhase,
-        provider: &ProviderId,
-        load: impl FnOnce(&dyn Fn(LoadPhase)) -> T + Send + 'static,
-    ) -> Result<T, Broken> {
-        let phase = Mutex::new((first, Instant::now()));
-        let loading = Arc::new(Loading { phase, loaded: Awaited::default() });
-        let here = Arc::clone(&loading);
-        self.run(move || {
-            let loaded = load(&|phase| here.enter(phase));
+            let loaded = load(&enter);
+            drop((entered.take(), in_linker.take()));
             here.loaded.give(loaded);
-        })?;
+        };
+        self.run(job).map_err(|broken| refused(Stage::Load, &broken))?;
         let allowed = |phase| self.deadlines.of(phase);
         let until = || {
             let (phase, since) = *loading.phase.lock();
             Some(since + allowed(phase))
         };
         match loading.loaded.wait_until(until, None) {
-            Waited::Answered(loaded) => Ok(loaded),
+            Waited::Answered(loaded) => loaded,
             Waited::Late | Waited::Cancelled => {
                 self.linker.give_up(provider);
                 let (phase, _) = *loading.phase.lock();
@@ -117,7 +108,8 @@ impl ThisProcess {
                     "in the phase {phase}: nothing within {} s; it goes on in the host",
                     allowed(phase).as_secs_f64()
                 );
-                Err(Broken::Crashed(Crash { how, hung: true }))
+                let hang = Broken::Crashed(Crash { how, hung: true });
+                Err(refused(phase.stage(), &hang))
             }
         }
     }
@@ -205,11 +197,6 @@ impl InHost {
 }
 
 impl Entries for InHost {
-    fn tools(&self) -> Result<Bytes, Broken> {
-        let plugin = Arc::clone(self.plugin()?);
-        self.process.in_time(LoadPhase::Tools, &self.provider, move |_| plugin.tools())?
-    }
-
     fn execute(&self, call: &EntryCall<'_>) -> Result<EntryReply, Broken> {
         // Another thread costs many times what a small tool does, so that whoever neither sets a time nor may cancel waits for the tool.
         match (call.deadline, call.cancel) {

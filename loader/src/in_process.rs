@@ -12,7 +12,6 @@ use toolbay_abi::{
 use toolbay_core::ProviderId;
 
 use crate::{
-    deadlines::LoadPhase,
     entries::{Broken, Entries, EntryCall, EntryReply},
     instance::said,
     journal::{Entered, Journal, Running},
@@ -56,6 +55,11 @@ impl InProcess {
         Ok(Self { root, handle, journaled })
     }
 
+    /// The tools that it lists now, a JSON array of definitions. Whoever calls this says before that its code is about to run.
+    pub(crate) fn tools(&self) -> Result<Bytes, Broken> {
+        settle(self.root.tools()(self.handle)).map(borrowed).map_err(Broken::Fault)
+    }
+
     fn enter(&self, running: Running) -> Option<Entered<'_>> {
         self.journaled.as_ref().map(|journaled| journaled.enter(running))
     }
@@ -80,11 +84,6 @@ impl InProcess {
 }
 
 impl Entries for InProcess {
-    fn tools(&self) -> Result<Bytes, Broken> {
-        let _entered = self.enter(Running::Loading(LoadPhase::Tools));
-        settle(self.root.tools()(self.handle)).map(borrowed).map_err(Broken::Fault)
-    }
-
     fn execute(&self, call: &EntryCall<'_>) -> Result<EntryReply, Broken> {
         let _entered = self.enter(Running::Call);
         let reply = Self::with_input(call, |input| self.root.execute()(self.handle, input))?;

@@ -25,6 +25,9 @@ use crate::{
 /// The longest list of definitions that is taken from a plugin, in bytes.
 const MAX_DEFINITIONS: usize = 8 * 1024 * 1024;
 
+/// The code of a plugin that did not come back in time.
+pub(crate) const HUNG: &str = "hung";
+
 /// The most bytes of a plugin's own words in a rejection.
 const MAX_WORDS: usize = 2_000;
 
@@ -45,73 +48,6 @@ impl Instance {
     /// Whether its code runs in this process.
     pub(crate) fn is_in_host(&self) -> bool {
         self.0.is_in_host()
-    }
-
-    /// The tools that the provider lists now, made whole with what its note declares of them, and why the others are left out: those of a
-    /// bundle must be as its manifest promises them. `declared` are those of the note that may be listed.
-    pub(crate) fn tools(
-        &self,
-        note: &Note,
-        declared: &[DeclaredTool],
-        promised: Option<&[BundledTool]>,
-    ) -> Result<(Vec<ToolDefinition>, Vec<Reason>), Reason> {
-        let json = self.0.tools().map_err(|broken| refused(Stage::Adapt, &broken))?;
-        if json.len() > MAX_DEFINITIONS {
-            let (expected, found) =
-                (format!("at most {MAX_DEFINITIONS} bytes"), format!("{} bytes", json.len()));
-            let remedy = "list fewer tools, or shorter schemas";
-            return Err(Reason::plugin(
-                Stage::Adapt,
-                "definitions_too_large",
-                expected,
-                found,
-                remedy,
-            ));
-        }
-        let listed: Vec<Definition> = serde_json::from_slice(&json).map_err(|error| {
-            let expected = "a JSON array of definitions";
-            Reason::plugin(Stage::Adapt, "bad_definitions", expected, error.to_string(), REPORT)
-        })?;
-        // In the note's order, which no configuration changes, so that the registry file does not depend on the provider's mood.
-        let (mut tools, mut left_out) = (Vec::new(), Vec::new());
-        let mut by_name: BTreeMap<String, Vec<Definition>> = BTreeMap::new();
-        for definition in listed {
-            by_name.entry(definition.name.clone()).or_default().push(definition);
-        }
-        let mut listed = BTreeMap::new();
-        for (name, mut definitions) in by_name {
-            match (definitions.pop(), definitions.len()) {
-                (Some(definition), 0) => drop(listed.insert(name, definition)),
-                // Which of them is meant nobody can tell.
-                (_, others) => left_out.push(Reason::plugin(
-                    Stage::Adapt,
-                    "duplicate_tool",
-                    "each tool once",
-                    format!("{} {} times", one_line(&name, 100), others + 1),
-                    "list the tool once; the others are not affected",
-                )),
-            }
-        }
-        for declared in declared {
-            if let Some(definition) = listed.remove(declared.name.as_str()) {
-                let adapted = adapt(declared, &definition).and_then(|tool| {
-                    let kept = promised.map_or(Ok(()), |all| verify::check_definition(all, &tool));
-                    kept.map(|()| tool)
-                });
-                match adapted {
-                    Ok(tool) => tools.push(tool),
-                    Err(reason) => left_out.push(reason),
-                }
-            }
-        }
-        // Of one that the note declares with a mistake, or not as its manifest does, that has been told.
-        let in_note = |name: &String| note.tools.iter().any(|tool| tool.name == *name);
-        left_out.extend(listed.into_keys().filter(|name| !in_note(name)).map(|name| {
-            let expected = "tools that the note declares";
-            let remedy = "name the tool in export_provider! or in Provider::TOOLS";
-            Reason::plugin(Stage::Adapt, "undeclared_tool", expected, one_line(&name, 100), remedy)
-        }));
-        Ok((tools, left_out))
     }
 
     /// Calls a tool.
@@ -173,6 +109,66 @@ impl Instance {
             None => Ok(None),
         }
     }
+}
+
+/// The tools of a list, a JSON array of definitions, made whole with what its note declares of them, and why the others are left out: those of a
+/// bundle must be as its manifest promises them. `declared` are those of the note that may be listed.
+pub(crate) fn adapted(
+    json: &[u8],
+    note: &Note,
+    declared: &[DeclaredTool],
+    promised: Option<&[BundledTool]>,
+) -> Result<(Vec<ToolDefinition>, Vec<Reason>), Reason> {
+    if json.len() > MAX_DEFINITIONS {
+        let (expected, found) =
+            (format!("at most {MAX_DEFINITIONS} bytes"), format!("{} bytes", json.len()));
+        let remedy = "list fewer tools, or shorter schemas";
+        return Err(Reason::plugin(Stage::Adapt, "definitions_too_large", expected, found, remedy));
+    }
+    let listed: Vec<Definition> = serde_json::from_slice(json).map_err(|error| {
+        let expected = "a JSON array of definitions";
+        Reason::plugin(Stage::Adapt, "bad_definitions", expected, error.to_string(), REPORT)
+    })?;
+    // In the note's order, which no configuration changes, so that the registry file does not depend on the provider's mood.
+    let (mut tools, mut left_out) = (Vec::new(), Vec::new());
+    let mut by_name: BTreeMap<String, Vec<Definition>> = BTreeMap::new();
+    for definition in listed {
+        by_name.entry(definition.name.clone()).or_default().push(definition);
+    }
+    let mut listed = BTreeMap::new();
+    for (name, mut definitions) in by_name {
+        match (definitions.pop(), definitions.len()) {
+            (Some(definition), 0) => drop(listed.insert(name, definition)),
+            // Which of them is meant nobody can tell.
+            (_, others) => left_out.push(Reason::plugin(
+                Stage::Adapt,
+                "duplicate_tool",
+                "each tool once",
+                format!("{} {} times", one_line(&name, 100), others + 1),
+                "list the tool once; the others are not affected",
+            )),
+        }
+    }
+    for declared in declared {
+        if let Some(definition) = listed.remove(declared.name.as_str()) {
+            let adapted = adapt(declared, &definition).and_then(|tool| {
+                let kept = promised.map_or(Ok(()), |all| verify::check_definition(all, &tool));
+                kept.map(|()| tool)
+            });
+            match adapted {
+                Ok(tool) => tools.push(tool),
+                Err(reason) => left_out.push(reason),
+            }
+        }
+    }
+    // Of one that the note declares with a mistake, or not as its manifest does, that has been told.
+    let in_note = |name: &String| note.tools.iter().any(|tool| tool.name == *name);
+    left_out.extend(listed.into_keys().filter(|name| !in_note(name)).map(|name| {
+        let expected = "tools that the note declares";
+        let remedy = "name the tool in export_provider! or in Provider::TOOLS";
+        Reason::plugin(Stage::Adapt, "undeclared_tool", expected, one_line(&name, 100), remedy)
+    }));
+    Ok((tools, left_out))
 }
 
 fn entry_call<'a>(call: &'a ValidCall<'_>, deadline: Option<Instant>) -> EntryCall<'a> {
@@ -238,9 +234,9 @@ pub(crate) fn refused(stage: Stage, broken: &Broken) -> Reason {
     let fault = match broken {
         Broken::Fault(fault) => fault,
         Broken::Crashed(Crash { how, hung: false }) => return refused("crashed", how),
-        Broken::Crashed(Crash { how, hung: true }) => return refused("hung", how),
+        Broken::Crashed(Crash { how, hung: true }) => return refused(HUNG, how),
         Broken::DeadlineExceeded | Broken::Cancelled => {
-            return refused("hung", "none in time");
+            return refused(HUNG, "none in time");
         }
     };
     match fault {

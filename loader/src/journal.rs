@@ -125,6 +125,19 @@ impl Journal {
         Self { folder: home.join("journal"), file: OnceLock::new() }
     }
 
+    /// Makes the file now, where there is none yet: what is opened later may look like a plugin's.
+    pub(crate) fn prepare(&self) {
+        self.open();
+    }
+
+    fn open(&self) -> Option<&JournalFile> {
+        let file = self.file.get_or_init(|| {
+            let created = JournalFile::create(&self.folder);
+            created.inspect_err(|error| log::warn!("no journal of whose code runs: {error}")).ok()
+        });
+        file.as_ref()
+    }
+
     /// Says whose code this thread is about to run. Where that can't be written down, it runs all the same.
     pub(crate) fn enter(
         &self,
@@ -132,11 +145,7 @@ impl Journal {
         content: ContentHash,
         running: Running,
     ) -> Entered<'_> {
-        let file = self.file.get_or_init(|| {
-            let created = JournalFile::create(&self.folder);
-            created.inspect_err(|error| log::warn!("no journal of whose code runs: {error}")).ok()
-        });
-        let slots = file.as_ref().map_or(&[][..], |file| &file.slots);
+        let slots = self.open().map_or(&[][..], |file| &file.slots);
         // From a place of the thread's own on, which nobody else is likely to have.
         let (before, after) = slots.split_at(FIRST.with(|first| *first).min(slots.len()));
         let mut slot = after.iter().chain(before).find_map(Mutex::try_lock);

@@ -40,6 +40,7 @@
 
 mod plugin_text;
 mod rejection;
+mod signal_name;
 
 mod compatibility;
 mod deadlines;
@@ -60,8 +61,10 @@ mod vetting;
 
 mod awaited;
 mod breaker;
+mod capture;
 mod encode;
 mod entries;
+mod hygiene;
 mod in_host;
 mod in_process;
 mod instance;
@@ -131,6 +134,7 @@ pub use crate::{
     examine::{Examination, ExaminedLibrary, examine},
     failure_file::{FIRST_DELAY, FailureClass, FailureRecord, MAX_DELAY, MAX_STRIKES, Retry},
     home_file::HomeFileError,
+    hygiene::{Became, Change as DisturbingChange, Disturbance, Handler as SignalHandling},
     inspect::{
         Content, Dependencies, Dependency, FileIdentity, Inspected, Inspection, LibraryFacts,
         MAX_FILE_LEN, RootFault, RootSymbol, Stack, VersionNeed, inspect, parse_note, read_content,
@@ -138,7 +142,7 @@ pub use crate::{
     installed_file::InstalledBundle,
     plugin_text::one_line,
     plugins_lock::{FILE_NAME as LOCK_FILE_NAME, LockedPlugin, PluginsLock, PluginsLockError},
-    policy::{Isolation, IsolationPolicy, Loosened, Policy, Unsigned, WorkerLimits},
+    policy::{HygienePolicy, Isolation, IsolationPolicy, Loosened, Policy, Unsigned, WorkerLimits},
     quarantine::{QuarantineError, Quarantined},
     refresh::RefreshOptions,
     registry_file::FORMAT as REGISTRY_FORMAT,

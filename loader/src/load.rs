@@ -9,9 +9,10 @@ use toolbay_core::{ProviderId, ToolDefinition};
 use crate::{
     deadlines::LoadPhase,
     entries::{Broken, Crash, Entries},
+    hygiene::{Disturbance, Turn},
     in_host::InHost,
     in_process::{InProcess, Journaled},
-    instance::{Instance, refused},
+    instance::{self, HUNG, Instance, refused},
     library::Opened,
     rejection::{Reason, Stage},
     running::{LoadedLibrary, Phase},
@@ -49,6 +50,8 @@ impl Stopwatch {
 struct Opening {
     mapped: MappedThere,
     worker: Option<u32>,
+    /// What was changed meanwhile, where it is this process.
+    disturbances: Vec<Disturbance>,
 }
 
 /// Loads a plugin, unless its content is known to fail.
@@ -80,7 +83,7 @@ pub(crate) fn load(
         loaded
     };
     let in_host = |watch: &mut Stopwatch| {
-        let loaded = run_here(watch, vetting, &loadable, plugin, configuration);
+        let loaded = run_here(watch, vetting, rulebook, &loadable, plugin, configuration);
         vetting.remember(plugin, true, loaded.as_ref().map(drop));
         loaded
     };
@@ -99,7 +102,7 @@ pub(crate) fn load(
             in_host(&mut watch)
         }
     };
-    let (loaded, Opening { mapped, worker }) = loaded?;
+    let (loaded, Opening { mapped, worker, disturbances }) = loaded?;
     let rustc: Vec<&str> = loadable.library.facts().rustc.iter().map(String::as_str).collect();
     let rustc = rustc.join(", ");
     let library = LoadedLibrary {
@@ -113,6 +116,7 @@ pub(crate) fn load(
         rustc: (!rustc.is_empty()).then_some(rustc),
         worker,
         phases: watch.phases,
+        disturbances,
     };
     if let Err(error) = vetting.running.loaded(library) {
         log::warn!("what is loaded can't be told to others: {error}");
@@ -123,6 +127,7 @@ pub(crate) fn load(
 fn run_here(
     watch: &mut Stopwatch,
     vetting: &Arc<Vetting>,
+    rulebook: &Rulebook,
     loadable: &Arc<Loadable>,
     plugin: &StoredPlugin,
     configuration: Option<&RawValue>,
@@ -131,24 +136,38 @@ fn run_here(
     let journaled = Journaled { journal, provider: plugin.id.clone(), content: plugin.hash };
     let (here, configuration) = (Arc::clone(loadable), configuration.map(ToOwned::to_owned));
     let (provider, entering) = (plugin.id.clone(), journaled.clone());
+    let hygiene = vetting.hygiene(rulebook, plugin);
+    let turn = hygiene.turn();
+    let turn_number = turn.as_ref().map(Turn::number);
     let load = move |enter: &dyn Fn(LoadPhase)| {
-        let mut watch = Stopwatch { phases: Vec::new(), since: Instant::now() };
-        let Opened { root, mapped } = watch.phase("open", here.open(enter))?;
-        enter(LoadPhase::Create);
-        let created =
-            InProcess::create(root, &provider, configuration.as_deref(), Some(entering.clone()));
-        let created = watch.phase("create", created.map_err(Broken::Fault));
-        Ok((mapped, created, watch.phases))
+        hygiene.around(turn, || {
+            let mut watch = Stopwatch { phases: Vec::new(), since: Instant::now() };
+            let Opened { root, mapped } = watch.phase("open", here.open(enter))?;
+            enter(LoadPhase::Create);
+            let journaled = Some(entering);
+            let created = InProcess::create(root, &provider, configuration.as_deref(), journaled);
+            let created = created.map_err(|fault| refused(Stage::Create, &Broken::Fault(fault)));
+            let created = watch.phase("create", created)?;
+            enter(LoadPhase::Tools);
+            let listed = created.tools().map_err(|broken| refused(Stage::Adapt, &broken));
+            let listed = watch.phase("list", listed)?;
+            Ok((mapped, created, listed, watch.phases))
+        })
     };
-    let (mapped, created, phases) = vetting.this_process.load(&journaled, load)?;
+    let loaded = vetting.this_process.load(&journaled, load);
+    let loaded = loaded.inspect_err(|reason| {
+        if let (HUNG, Some(turn)) = (reason.code, turn_number) {
+            turn.give_up();
+        }
+    });
+    let ((mapped, created, listed, phases), disturbances) = loaded?;
     watch.phases.extend(phases);
-    watch.since = Instant::now();
     let mapped = MappedThere { path: mapped.path, device: mapped.device, inode: mapped.inode };
     let hanging = (Arc::clone(vetting), plugin.clone());
     let on_hang = Box::new(move |crash: &Crash| hanging.0.hung_here(&hanging.1, crash));
-    let entries = created.map(|here| InHost::new(here, &plugin.id, &vetting.this_process, on_hang));
-    let loaded = list(watch, loadable, plugin, entries)?;
-    Ok((loaded, Opening { mapped, worker: None }))
+    let entries = InHost::new(created, &plugin.id, &vetting.this_process, on_hang);
+    let loaded = adapt(loadable, plugin, entries, &listed)?;
+    Ok((loaded, Opening { mapped, worker: None, disturbances }))
 }
 
 fn run_in_worker(
@@ -165,26 +184,26 @@ fn run_in_worker(
         files.iter().map(|(path, hash)| (*path, *hash)).collect();
     let [library, companions @ ..] = &files[..] else { return Err(no_worker()) };
     let mapped = watch.phase("open", worker.open(*library, companions, sandbox))?;
-    let created = watch.phase("create", worker.create(configuration));
+    let created = worker.create(configuration).map_err(|broken| refused(Stage::Create, &broken));
+    watch.phase("create", created)?;
+    let listed = worker.tools().map_err(|broken| refused(Stage::Adapt, &broken));
+    let listed = watch.phase("list", listed)?;
     let pid = worker.pid();
-    let loaded = list(watch, loadable, plugin, created.map(|()| worker))?;
-    Ok((loaded, Opening { mapped, worker: Some(pid) }))
+    let loaded = adapt(loadable, plugin, worker, &listed)?;
+    Ok((loaded, Opening { mapped, worker: Some(pid), disturbances: Vec::new() }))
 }
 
-/// Lists the tools of a provider that was made, in the host or in a worker.
-fn list(
-    watch: &mut Stopwatch,
+/// Makes tools of what a provider lists that was made, in the host or in a worker.
+fn adapt(
     loadable: &Loadable,
     plugin: &StoredPlugin,
-    created: Result<impl Entries + 'static, Broken>,
+    entries: impl Entries + 'static,
+    listed: &[u8],
 ) -> Result<Loaded, Reason> {
-    let created = created.map_err(|broken| refused(Stage::Create, &broken))?;
-    let instance = Instance::new(created);
     let promised = loadable.manifest.as_ref().map(|manifest| &*manifest.parts().tools);
-    let listed =
-        watch.phase("list", instance.tools(loadable.library.note(), &plugin.declared, promised))?;
-    let (tools, left_out) = listed;
-    Ok(Loaded { instance, tools, left_out })
+    let note = loadable.library.note();
+    let (tools, left_out) = instance::adapted(listed, note, &plugin.declared, promised)?;
+    Ok(Loaded { instance: Instance::new(entries), tools, left_out })
 }
 
 impl Vetting {

@@ -23,6 +23,19 @@ pub struct Policy {
     pub isolation: IsolationPolicy,
     /// What a worker may use.
     pub worker_limits: WorkerLimits,
+    /// What comes of a plugin that changes something of the host's process while it is loaded there.
+    pub hygiene: HygienePolicy,
+}
+
+/// What comes of a plugin that changes something of the host's process while it is loaded there, such as a signal's handler or the umask. It is
+/// put back where that can be done, and told, in any case.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum HygienePolicy {
+    /// It runs.
+    #[default]
+    Report,
+    /// It does not run in the host. In a worker it may.
+    Refuse,
 }
 
 /// What each worker may use at most. The kernel refuses it more.
@@ -125,6 +138,9 @@ impl Policy {
         if limits.open_files > others.open_files {
             return loosened("workers.open_files");
         }
+        if self.hygiene < other.hygiene {
+            return loosened("plugins.hygiene");
+        }
         if let Some(setting) = self.isolation.looser(&other.isolation) {
             return Err(Loosened { setting });
         }
@@ -151,6 +167,7 @@ mod tests {
         small.worker_limits.memory_bytes -= 1;
         let mut few = Policy::default();
         few.worker_limits.open_files -= 1;
+        let clean = Policy { hygiene: HygienePolicy::Refuse, ..Policy::default() };
         let cases = [
             (isolated(Auto, &[]), isolated(InProcess, &[]), "plugins.isolation"),
             (isolated(Worker, &[]), isolated(Auto, &[]), "plugins.isolation"),
@@ -158,6 +175,7 @@ mod tests {
             (isolated(InProcess, &[("a", Auto)]), isolated(InProcess, &[]), "isolation.a"),
             (small, Policy::default(), "workers.memory_mb"),
             (few, Policy::default(), "workers.open_files"),
+            (clean, Policy::default(), "plugins.hygiene"),
         ];
         for (strict, loose, setting) in cases {
             assert_eq!(strict.check_tightens(&loose), Ok(()), "{setting}");

@@ -16,6 +16,7 @@ use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 
 use crate::{
+    hygiene::Disturbance,
     lock_file::Lock,
     store::{ContentHash, private_dir},
 };
@@ -59,6 +60,9 @@ pub struct LoadedLibrary {
     pub worker: Option<u32>,
     /// How long each phase of loading took.
     pub phases: Vec<Phase>,
+    /// What of the process was no longer as before, once it was loaded there. Of a worker nobody asks.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub disturbances: Vec<Disturbance>,
 }
 
 /// A phase of loading and how long it took.
@@ -76,7 +80,7 @@ pub struct Phase {
 enum Line {
     Process { pid: u32, release: String },
     Holds(String),
-    Loaded(LoadedLibrary),
+    Loaded(Box<LoadedLibrary>),
 }
 
 const ENDING: &str = "jsonl";
@@ -116,7 +120,7 @@ impl Running {
     pub(crate) fn loaded(&self, library: LoadedLibrary) -> io::Result<()> {
         let mut own = self.own.lock();
         own.loaded.push(library.clone());
-        self.append(&mut own, &Line::Loaded(library))
+        self.append(&mut own, &Line::Loaded(Box::new(library)))
     }
 
     /// What this process has loaded through this home.
@@ -207,7 +211,7 @@ fn read(path: &Path) -> io::Result<Option<RunningProcess>> {
                 process.release = release;
             }
             Line::Holds(entry) => process.holds.extend(entry.parse::<ContentHash>().ok()),
-            Line::Loaded(library) => process.loaded.push(library),
+            Line::Loaded(library) => process.loaded.push(*library),
         }
     }
     Ok(Some(process))
@@ -216,6 +220,7 @@ fn read(path: &Path) -> io::Result<Option<RunningProcess>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::hygiene::Change;
 
     fn library(provider: &str) -> LoadedLibrary {
         LoadedLibrary {
@@ -229,6 +234,10 @@ mod tests {
             rustc: None,
             worker: None,
             phases: vec![Phase { name: "open".to_owned(), microseconds: 5 }],
+            disturbances: vec![Disturbance {
+                change: Change::Umask { before: 0o22, after: 0 },
+                restored: true,
+            }],
         }
     }
 

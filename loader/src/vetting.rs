@@ -16,10 +16,11 @@ use crate::{
     entries::Crash,
     failure_file::{CALL, FailureClass, FailureRecord, Failures, MAX_STRIKES, Retry},
     home_file::{HomeFile, HomeFileError},
+    hygiene::{DISTURBED_HOST, Hygiene},
     in_host::ThisProcess,
     journal::{Journal, Suspect},
     plugins_lock::{LockedPlugin, PluginsLock},
-    policy::{Isolation, Loosened, Policy, WorkerLimits},
+    policy::{HygienePolicy, Isolation, Loosened, Policy, WorkerLimits},
     probes::Probes,
     quarantine::Quarantined,
     reach::Reach,
@@ -53,6 +54,7 @@ pub(crate) struct Vetting {
     /// The program that a worker is, where there is one.
     pub(crate) worker: Option<WorkerProgram>,
     pub(crate) deadlines: Deadlines,
+    owns_output: bool,
     policy: RwLock<Policy>,
 }
 
@@ -94,6 +96,7 @@ impl Vetting {
             build: host_build(),
             worker: config.worker.clone(),
             deadlines: config.deadlines.clone(),
+            owns_output: config.owns_output,
             policy: RwLock::new(config.policy.clone()),
         }
     }
@@ -121,6 +124,17 @@ impl Vetting {
     /// The policy in force.
     pub(crate) fn policy(&self) -> Policy {
         self.policy.read().clone()
+    }
+
+    /// What looks after this process while a plugin is loaded in it.
+    pub(crate) fn hygiene(&self, rulebook: &Rulebook, plugin: &StoredPlugin) -> Hygiene {
+        self.journal.prepare();
+        Hygiene {
+            provider: plugin.id.clone(),
+            policy: rulebook.policy.hygiene,
+            owns_output: self.owns_output,
+            limit: self.deadlines.loading(),
+        }
     }
 
     /// Puts a stricter policy in force.
@@ -261,6 +275,7 @@ fn class(reason: &Reason) -> Option<FailureClass> {
         (Stage::Load, "other_abi" | "no_root_module" | "foreign_root_module") => {
             Some(FailureClass::Permanent)
         }
+        (Stage::Load, DISTURBED_HOST) => Some(FailureClass::Disturbance),
         // Nothing of it has run.
         (Stage::Create, "bad_configuration") | (Stage::Load, "worker_not_started") => None,
         (_, "crashed") => Some(FailureClass::Crash),
@@ -276,10 +291,14 @@ impl Rulebook {
         Trust { keys: self.keys.as_ref().map_err(String::clone), policy: &self.policy }
     }
 
-    /// Where a plugin runs: what has ended a process before runs in one of its own, unless the policy says otherwise in as many words.
+    /// Where a plugin runs: what has ended a process before, or disturbed it, runs in one of its own, unless the policy says otherwise in as many
+    /// words.
     pub(crate) fn place(&self, plugin: &StoredPlugin, build: &str) -> Place {
         let failure = self.failures.of(plugin.hash).filter(|failure| failure.host == build);
-        let is_violent = failure.is_some_and(|failure| failure.class.is_strike());
+        let is_violent = failure.is_some_and(|failure| match failure.class {
+            FailureClass::Disturbance => self.policy.hygiene == HygienePolicy::Refuse,
+            class => class.is_strike(),
+        });
         match self.policy.isolation.of(&plugin.id) {
             Isolation::InProcess => Place::Host,
             Isolation::Worker => Place::Worker,
@@ -353,6 +372,12 @@ impl Rulebook {
         now: Duration,
     ) -> Result<(), Reason> {
         let Some(record) = self.failures.of(plugin.hash) else { return Ok(()) };
+        // It counts only where it would run in the host once more, under a policy that refuses it for that.
+        if record.class == FailureClass::Disturbance
+            && (self.policy.hygiene != HygienePolicy::Refuse || place == Place::Worker)
+        {
+            return Ok(());
+        }
         let until = match retry(record, place, build, now) {
             Retry::Now => return Ok(()),
             Retry::At(at) => format!("it is tried again in {} s", at.saturating_sub(now.as_secs())),

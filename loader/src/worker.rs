@@ -7,7 +7,6 @@
 //! On the host's side, [`Worker`] is one plugin's functions; behind it, `client` starts the process, and matches answers with calls. On the
 //! worker's side, `served` answers.
 
-mod capture;
 mod client;
 mod ending;
 mod frame;

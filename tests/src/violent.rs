@@ -79,6 +79,13 @@ impl Home {
         config.deadlines = short();
         config
     }
+
+    /// The same, with plugins that run in the host's own process.
+    pub fn in_process(&self) -> Config {
+        let mut config = self.isolated();
+        config.policy.isolation.default = Isolation::InProcess;
+        config
+    }
 }
 
 /// Lets the violent plugin do something, in a call that has this much time.

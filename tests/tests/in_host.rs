@@ -129,7 +129,7 @@ fn a_call_that_is_cancelled_is_answered_whether_it_stops_or_not() {
 fn a_phase_of_loading_that_hangs_is_named_and_the_others_are_loaded() {
     for (moment, phase, stage) in [
         (Moment::Root, "root", Stage::Load),
-        (Moment::Create, "create", Stage::Load),
+        (Moment::Create, "create", Stage::Create),
         (Moment::Tools, "tools", Stage::Adapt),
     ] {
         let home = Home::violent(moment, "hang");

@@ -4,7 +4,7 @@
 use std::{env, fs, path::Path};
 
 use serde_json::Value;
-use toolbay_loader::{Config, Isolation, MAX_STRIKES, Toolbay};
+use toolbay_loader::{Config, MAX_STRIKES, Toolbay};
 use toolbay_tests::{
     Home,
     bay::verdict,
@@ -14,12 +14,6 @@ use toolbay_tests::{
 
 /// The home, in the process that is to end.
 const HOME: &str = "TOOLBAY_TEST_HOME";
-
-fn in_process(home: &Home) -> Config {
-    let mut config = home.isolated();
-    config.policy.isolation.default = Isolation::InProcess;
-    config
-}
 
 /// Runs the test once more, as a host of this home, until it has ended by itself.
 fn ended_host(test: &str, home: &Home, deed: &str) {
@@ -32,7 +26,7 @@ fn ended_host(test: &str, home: &Home, deed: &str) {
 fn host(home: &Path) -> ! {
     let mut config = Config::new(home);
     config.plugin_directories.push(home.join("plugins"));
-    config.policy = in_process(&Home::new()).policy;
+    config.policy = Home::new().in_process().policy;
     let create = home.join("create");
     if let Ok(json) = fs::read_to_string(create) {
         let json = serde_json::value::RawValue::from_string(json).unwrap();
@@ -110,7 +104,7 @@ fn a_host_that_ends_while_no_plugin_runs_blames_none() {
     let mut host = Child::of(test, &variables);
     assert_eq!(host.line().as_deref(), Some("it is still there"));
     host.kill();
-    let toolbay = Toolbay::open(in_process(&home)).unwrap();
+    let toolbay = Toolbay::open(home.in_process()).unwrap();
     assert_eq!(toolbay.refresh().unwrap().rejections, []);
     assert_eq!(order(&toolbay, "nothing").unwrap().model_text(), "done");
 }
@@ -130,7 +124,7 @@ fn a_power_cut_blames_nobody_and_another_content_is_released() {
         journal[8] ^= 1;
         fs::write(path, journal).unwrap();
     }
-    let answer = |home: &Home| order(&Toolbay::open(in_process(home)).unwrap(), "nothing");
+    let answer = |home: &Home| order(&Toolbay::open(home.in_process()).unwrap(), "nothing");
     assert_eq!(answer(&home).unwrap().model_text(), "done");
     assert_eq!(failures(&home), [] as [Value; 0]);
     // Somebody may have ended the host at that moment; but not again and again.
@@ -144,7 +138,7 @@ fn a_power_cut_blames_nobody_and_another_content_is_released() {
     let mut content = fs::read(&library).unwrap();
     content.extend_from_slice(b"corrected");
     fs::write(library, content).unwrap();
-    let toolbay = Toolbay::open(in_process(&home)).unwrap();
+    let toolbay = Toolbay::open(home.in_process()).unwrap();
     assert_eq!(toolbay.refresh().unwrap().rejections, []);
     assert_eq!(order(&toolbay, "nothing").unwrap().model_text(), "done");
 }

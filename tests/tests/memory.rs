@@ -2,15 +2,20 @@
 #![cfg(test)]
 
 use std::{
-    fs,
+    env, fs,
     sync::{Arc, Barrier, mpsc},
     thread,
     time::Duration,
 };
 
 use serde_json::json;
-use toolbay_loader::{CallRequest, CancelToken, Progress, ProgressSink, ReplyStatus};
-use toolbay_tests::{Home, call, nobody};
+use toolbay_loader::{CallRequest, CancelToken, Progress, ProgressSink, ReplyStatus, Toolbay};
+use toolbay_tests::{
+    Home, call,
+    child::{Child, say},
+    nobody,
+    violent::{Moment, order},
+};
 
 #[test]
 fn memory_of_a_plugin_with_its_own_allocator_goes_back_to_it() {
@@ -53,6 +58,43 @@ fn threads_that_have_called_may_end_after_the_provider_is_gone() {
     });
     let maps = fs::read_to_string("/proc/self/maps").unwrap();
     assert!(maps.contains("greeting-"), "no library is ever unloaded");
+}
+
+#[test]
+fn what_a_plugin_has_left_to_a_thread_is_dropped_with_the_thread_after_the_provider_is_gone() {
+    const CHILD: &str = "TOOLBAY_TEST_CHILD";
+    if env::var_os(CHILD).is_some() {
+        return end_a_thread_after_its_provider();
+    }
+    let test =
+        "what_a_plugin_has_left_to_a_thread_is_dropped_with_the_thread_after_the_provider_is_gone";
+    let mut child = Child::of(test, &[(CHILD, "1".as_ref())]);
+    let lines: Vec<_> = std::iter::from_fn(|| child.line()).collect();
+    assert_eq!(lines, ["the provider is gone", "the thread's value is dropped", "end"]);
+}
+
+fn end_a_thread_after_its_provider() {
+    let home = Home::violent(Moment::Create, "nothing");
+    let toolbay = Toolbay::open(home.in_process()).unwrap();
+    assert_eq!(toolbay.refresh().unwrap().rejections, []);
+    let (called, gone) = (Barrier::new(2), Barrier::new(2));
+    thread::scope(|scope| {
+        let thread = scope.spawn(|| {
+            let reply = order(&toolbay, "thread_local");
+            called.wait();
+            gone.wait();
+            reply.unwrap();
+        });
+        called.wait();
+        fs::remove_file(home.violent_library()).unwrap();
+        let refreshed = toolbay.refresh();
+        say("the provider is gone");
+        gone.wait();
+        // The end of its scope would only wait for what it does, and not for what it has left.
+        thread.join().unwrap();
+        assert_eq!(refreshed.unwrap().providers.len(), 1, "the other plugin");
+    });
+    say("end");
 }
 
 #[test]

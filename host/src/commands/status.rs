@@ -1,7 +1,7 @@
 //! `toolbay status`: what is really loaded, as the processes say that have loaded it.
 
 use serde::Serialize;
-use toolbay_loader::{LoadedLibrary, Phase, RunningProcess};
+use toolbay_loader::{Disturbance, LoadedLibrary, Phase, RunningProcess};
 
 use crate::{
     cli::PlainArgs,
@@ -34,6 +34,7 @@ struct LoadedJson<'a> {
     rustc: Option<&'a str>,
     worker: Option<u32>,
     phases: &'a [Phase],
+    disturbances: &'a [Disturbance],
 }
 
 impl<'a> From<&'a RunningProcess> for ProcessJson<'a> {
@@ -56,6 +57,7 @@ impl<'a> From<&'a LoadedLibrary> for LoadedJson<'a> {
             rustc: library.rustc.as_deref(),
             worker: library.worker,
             phases: &library.phases,
+            disturbances: &library.disturbances,
         }
     }
 }
@@ -98,5 +100,8 @@ fn facts(library: &LoadedLibrary) -> Facts {
     let phase = |phase: &Phase| format!("{} {} µs", phase.name, grouped(phase.microseconds));
     let phases: Vec<String> = library.phases.iter().map(phase).collect();
     facts.add("    phases", phases.join(", "));
+    for disturbance in &library.disturbances {
+        facts.add("    changed", disturbance.to_string());
+    }
     facts
 }

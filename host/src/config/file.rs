@@ -12,8 +12,8 @@ use std::{
 use log::LevelFilter;
 use serde::{Deserialize, Deserializer, de};
 use toolbay_loader::{
-    ActorName, Deadlines, Isolation, Privacy, ProviderId, ToolName, UnknownWord, Unsigned,
-    Visibility, WorkerLimits,
+    ActorName, Deadlines, HygienePolicy, Isolation, Privacy, ProviderId, ToolName, UnknownWord,
+    Unsigned, Visibility, WorkerLimits,
 };
 
 use super::{json::JsonTable, static_audit::StaticAuditSection};
@@ -47,6 +47,26 @@ pub(super) struct PluginsSection {
     pub(super) locked: bool,
     #[serde(default)]
     pub(super) isolation: IsolationWord,
+    #[serde(default)]
+    pub(super) hygiene: HygieneWord,
+}
+
+/// What comes of a plugin that changes the host.
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum HygieneWord {
+    #[default]
+    Report,
+    Refuse,
+}
+
+impl From<HygieneWord> for HygienePolicy {
+    fn from(word: HygieneWord) -> Self {
+        match word {
+            HygieneWord::Report => Self::Report,
+            HygieneWord::Refuse => Self::Refuse,
+        }
+    }
 }
 
 /// Where plugins run.

@@ -1,12 +1,10 @@
 //! The dynamic linker, which lets in one at a time, and nobody else while the constructors of a library do not come back.
 
-use std::sync::Arc;
-
 use parking_lot::{Condvar, Mutex};
 use toolbay_core::ProviderId;
 
 /// Who is in the linker.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Linker {
     holder: Mutex<Option<Holder>>,
     left: Condvar,
@@ -19,15 +17,19 @@ struct Holder {
 }
 
 /// Being in the linker, until it is dropped.
-pub(super) struct InLinker(Arc<Linker>);
+pub(super) struct InLinker<'l>(&'l Linker);
 
 impl Linker {
+    pub(super) const fn new() -> Self {
+        Self { holder: Mutex::new(None), left: Condvar::new() }
+    }
+
     /// Waits until nobody is in it.
     ///
     /// # Errors
     ///
     /// The provider that nobody waits for any more.
-    pub(super) fn enter(self: &Arc<Self>, provider: &ProviderId) -> Result<InLinker, ProviderId> {
+    pub(super) fn enter(&self, provider: &ProviderId) -> Result<InLinker<'_>, ProviderId> {
         let mut holder = self.holder.lock();
         while let Some(there) = &*holder {
             if there.is_given_up {
@@ -36,7 +38,7 @@ impl Linker {
             self.left.wait(&mut holder);
         }
         *holder = Some(Holder { provider: provider.clone(), is_given_up: false });
-        Ok(InLinker(Arc::clone(self)))
+        Ok(InLinker(self))
     }
 
     /// Nobody waits any more until this provider has left, where it is in.
@@ -56,7 +58,7 @@ impl Linker {
     }
 }
 
-impl Drop for InLinker {
+impl Drop for InLinker<'_> {
     fn drop(&mut self) {
         self.0.holder.lock().take();
         self.0.left.notify_one();
@@ -71,7 +73,7 @@ mod tests {
 
     #[test]
     fn one_at_a_time_is_in_and_nobody_waits_for_one_that_was_given_up() {
-        let linker = Arc::new(Linker::default());
+        let linker = Linker::new();
         let [one, other] = ["one", "other"].map(|id| id.parse::<ProviderId>().unwrap());
         let there = linker.enter(&one).unwrap_or_else(|_| panic!("it is free"));
         thread::scope(|scope| {

@@ -199,6 +199,12 @@ impl Worker {
         }
     }
 
+    /// The tools that the provider lists now, a JSON array of definitions.
+    pub(crate) fn tools(&self) -> Result<Bytes, Broken> {
+        let given = self.load(LoadPhase::Tools, Request::Tools);
+        self.bytes(given).map(Option::unwrap_or_default)
+    }
+
     /// Asks for one of the phases of loading. What hangs in it, or ends the process, is named by the phase.
     fn load(&self, first: LoadPhase, request: Request<'_>) -> Result<Given, Broken> {
         self.connection.enter(Some(first));
@@ -341,11 +347,6 @@ fn message<'a>(call: &EntryCall<'a>) -> Call<'a> {
 }
 
 impl Entries for Worker {
-    fn tools(&self) -> Result<Bytes, Broken> {
-        let given = self.load(LoadPhase::Tools, Request::Tools);
-        self.bytes(given).map(Option::unwrap_or_default)
-    }
-
     fn execute(&self, call: &EntryCall<'_>) -> Result<EntryReply, Broken> {
         let request = Request::Execute(message(call));
         match self.answer(request, call.progress, call.deadline, call.cancel)? {

@@ -23,8 +23,8 @@ use rustix::{
 };
 use toolbay_core::ProviderId;
 
-use super::{capture::Capture, ending, latch::Latch, program::WorkerProgram};
-use crate::entries::Crash;
+use super::{ending, latch::Latch, program::WorkerProgram};
+use crate::{capture::Capture, entries::Crash};
 
 /// How long a process may go on after its connection ended: it is about to end itself.
 pub(super) const ENDING: Duration = Duration::from_secs(1);

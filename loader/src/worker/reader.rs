@@ -7,14 +7,13 @@ use log::Level;
 use toolbay_abi::wire;
 
 use super::{
-    capture::Budget,
     client::Connection,
     frame::{FrameError, Frames},
     given::Given,
     message::FromWorker,
     process::Process,
 };
-use crate::{entries::Crash, services};
+use crate::{capture::Budget, entries::Crash, services};
 
 /// Reads what a worker says, until its connection ends.
 pub(super) struct Reader {

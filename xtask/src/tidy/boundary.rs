@@ -27,6 +27,10 @@ const FENCES: &[Fence] = &[
         reason: "a mapping of a file changes with the file, which others could shorten",
     },
     Fence {
+        place: "loader/src/hygiene/native.rs",
+        reason: "signal actions, the C library's locale and streams and the floating-point control are read and put back",
+    },
+    Fence {
         place: "loader/src/worker/setup.rs",
         reason: "a worker closes the descriptors that it has inherited, before anything of its own is open",
     },

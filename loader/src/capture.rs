@@ -1,4 +1,4 @@
-//! What a plugin prints: taken from its pipe, cut into lines, and logged under its id.
+//! What a plugin prints: taken from a pipe, cut into lines, and logged under its id.
 
 use std::{
     io::{self, Read},
@@ -16,24 +16,28 @@ const MAX_LINE: usize = 8 * 1024;
 /// How many bytes are logged in one [`PERIOD`]; what is beyond is counted and left out.
 const MAX_BYTES: usize = 256 * 1024;
 
+/// The most bytes that are taken from a pipe before its reader looks at whatever else it watches: more than a pipe holds, so that what was
+/// printed before is taken.
+const MAX_AT_ONCE: usize = 1024 * 1024;
+
 /// After which time as much may be logged again.
 const PERIOD: Duration = Duration::from_secs(10);
 
 /// What a plugin prints, however much, takes at most so much of the host's log.
 #[derive(Debug)]
-pub(super) struct Budget {
+pub(crate) struct Budget {
     begun: Instant,
     used: usize,
     left_out: usize,
 }
 
 impl Budget {
-    pub(super) fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self { begun: Instant::now(), used: 0, left_out: 0 }
     }
 
     /// Whether so many bytes may be logged now, and how many were left out since something was logged last.
-    pub(super) fn take(&mut self, bytes: usize, now: Instant) -> Option<usize> {
+    pub(crate) fn take(&mut self, bytes: usize, now: Instant) -> Option<usize> {
         if now.saturating_duration_since(self.begun) >= PERIOD {
             *self = Self { begun: now, used: 0, ..*self };
         }
@@ -48,30 +52,45 @@ impl Budget {
 
 /// One of the two streams that a plugin may print to.
 #[derive(Debug)]
-pub(super) struct Capture<R> {
+pub(crate) struct Capture<R> {
     /// The pipe, until it is at its end.
-    pub(super) from: Option<R>,
+    pub(crate) from: Option<R>,
     name: &'static str,
     /// What came after the last line.
     line: Vec<u8>,
     /// The last line that is not empty.
     last: String,
     budget: Budget,
+    /// All that came, in bytes.
+    bytes: u64,
+    /// What is to be logged later, where it is.
+    held: Option<Vec<String>>,
 }
 
 impl<R: Read> Capture<R> {
     /// What comes through a pipe that does not block.
-    pub(super) fn new(from: Option<R>, name: &'static str) -> Self {
-        Self { from, name, line: Vec::new(), last: String::new(), budget: Budget::new() }
+    pub(crate) fn new(from: Option<R>, name: &'static str) -> Self {
+        let (line, last, budget) = (Vec::new(), String::new(), Budget::new());
+        Self { from, name, line, last, budget, bytes: 0, held: None }
+    }
+
+    /// The same, with lines that are kept until they are [let go](Self::let_go).
+    pub(crate) fn holding(from: R, name: &'static str) -> Self {
+        Self { held: Some(Vec::new()), ..Self::new(Some(from), name) }
     }
 
     /// Takes what is there now.
-    pub(super) fn drain(&mut self, provider: &ProviderId) {
-        let mut buffer = [0; 16 * 1024];
-        while let Some(from) = &mut self.from {
+    pub(crate) fn drain(&mut self, provider: &ProviderId) {
+        let (mut buffer, mut taken) = ([0; 16 * 1024], 0);
+        while taken < MAX_AT_ONCE
+            && let Some(from) = &mut self.from
+        {
             match from.read(&mut buffer) {
                 Ok(0) => self.from = None,
-                Ok(len) => self.take(&buffer[..len], provider),
+                Ok(len) => {
+                    taken += len;
+                    self.take(&buffer[..len], provider);
+                }
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => return,
                 Err(_) => self.from = None,
@@ -79,13 +98,25 @@ impl<R: Read> Capture<R> {
         }
     }
 
+    /// Logs what was held, and from now on each line as it comes. Returns how many bytes have come.
+    pub(crate) fn let_go(&mut self, provider: &ProviderId) -> u64 {
+        self.end_line(provider);
+        for line in self.held.take().into_iter().flatten() {
+            self.say(provider, line);
+        }
+        let left_out = std::mem::take(&mut self.budget.left_out);
+        self.say_left_out(provider, left_out);
+        self.bytes
+    }
+
     /// The last thing that was printed.
-    pub(super) fn last_words(&mut self, provider: &ProviderId) -> Option<&str> {
+    pub(crate) fn last_words(&mut self, provider: &ProviderId) -> Option<&str> {
         self.end_line(provider);
         (!self.last.is_empty()).then_some(&*self.last)
     }
 
     fn take(&mut self, bytes: &[u8], provider: &ProviderId) {
+        self.bytes = self.bytes.saturating_add(bytes.len() as u64);
         for part in bytes.split_inclusive(|&byte| byte == b'\n') {
             let room = (MAX_LINE + 1).saturating_sub(self.line.len());
             self.line.extend_from_slice(&part[..part.len().min(room)]);
@@ -103,12 +134,22 @@ impl<R: Read> Capture<R> {
         }
         self.last = one_line(&text, MAX_LINE);
         if let Some(left_out) = self.budget.take(text.len(), Instant::now()) {
-            if left_out > 0 {
-                let note = format!("{left_out} bytes before this were too many to log");
-                services::log_for(provider, Level::Warn, self.name, &note);
-            }
+            self.say_left_out(provider, left_out);
+            self.say(provider, text.into_owned());
+        }
+    }
+
+    fn say_left_out(&mut self, provider: &ProviderId, left_out: usize) {
+        if left_out > 0 {
+            self.say(provider, format!("{left_out} bytes before this were too many to log"));
+        }
+    }
+
+    fn say(&mut self, provider: &ProviderId, line: String) {
+        match &mut self.held {
+            Some(held) => held.push(line),
             // As visible as it is where a plugin prints in the host.
-            services::log_for(provider, Level::Warn, self.name, &text);
+            None => services::log_for(provider, Level::Warn, self.name, &line),
         }
     }
 }
