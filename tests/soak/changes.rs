@@ -1,6 +1,6 @@
 //! The threads that change what is called: other versions, versions that can't be used, switches, refreshes.
 
-use std::{slice, time::Duration};
+use std::{path::Path, slice, sync::atomic::Ordering, time::Duration};
 
 use fastrand::Rng;
 use toolbay_loader::{RefreshOptions, Switch};
@@ -23,6 +23,7 @@ fn change(
     about: String,
     work: impl FnOnce() -> Result<(), Surprise>,
 ) {
+    round.changes.fetch_add(1, Ordering::Relaxed);
     let (outcome, _) = round.overdue.watch(thread, about.clone(), ALLOWED, work);
     round.report.count(outcome, || format!("{about} in round {}", round.number));
 }
@@ -56,11 +57,7 @@ fn swap_once(round: &Round<'_>, thread: usize, provider: &Provider) {
 }
 
 /// Tries a version that can't be used.
-fn refuse(
-    round: &Round<'_>,
-    provider: &Provider,
-    broken: &std::path::Path,
-) -> Result<(), Surprise> {
+fn refuse(round: &Round<'_>, provider: &Provider, broken: &Path) -> Result<(), Surprise> {
     let sources = [broken.to_owned()];
     let report = round.toolbay.install(&sources, &operator(), RefreshOptions::default());
     let report =

@@ -129,11 +129,11 @@ fn soak(length: Duration, seed: u64, report: &Report, interrupted: &AtomicBool) 
         let round = Round::new(number, &toolbay, &providers, report, &overdue);
         begin(&round);
         run(&round, &mut rng, ends, interrupted);
-        let calls = round.calls.into_inner();
+        let (calls, changes) = (round.calls.into_inner(), round.changes.into_inner());
         drop(toolbay);
         let usage = Usage::at_rest();
         let name = if number == 0 { "warm-up" } else { "round" };
-        println!("{name} {number}: {calls} calls; at rest {usage}");
+        println!("{name} {number}: {calls} calls, {changes} changes; at rest {usage}");
         report.count(audited(&home, calls), || format!("records of round {number}"));
         usage.check(warm.as_ref(), report, number);
         warm.get_or_insert(usage);

@@ -53,7 +53,7 @@ pub(crate) struct Provider {
 
 impl Provider {
     /// Writes the libraries of the provider of a number.
-    fn write(number: usize, folder: &Path) -> io::Result<Self> {
+    fn write(number: usize, guise: &Guise, folder: &Path) -> Self {
         let hostile = match number {
             0..HOSTILE_HERE => Some(number),
             HOSTILE_HERE..HOSTILE => Some(number - HOSTILE_HERE),
@@ -63,7 +63,7 @@ impl Provider {
         let isolation = if here { Isolation::InProcess } else { Isolation::Worker };
         let source = if number % 4 < 2 { Source::Installed } else { Source::Folder };
         let (id, tool) = (format!("soak-{number:02}"), format!("soak_{number:02}"));
-        let guise = Guise::new(&id, &tool);
+        let guise = guise.named(&id, &tool);
         let file = |name: &str| folder.join(format!("{id}-{name}.so"));
         let versions = (1..=if hostile.is_some() { 1 } else { VERSIONS }).map(|version| {
             let path = file(&version.to_string());
@@ -79,17 +79,7 @@ impl Provider {
         });
         let is_configured = hostile.is_none() && number % 10 >= 8;
         let ledger = Ledger::new(State { version: 1, enabled: true });
-        Ok(Self {
-            id,
-            tool,
-            isolation,
-            source,
-            is_configured,
-            hostile,
-            versions,
-            broken,
-            ledger,
-        })
+        Self { id, tool, isolation, source, is_configured, hostile, versions, broken, ledger }
     }
 
     /// What it does in this round, where it is hostile: in each round something else.
@@ -126,8 +116,9 @@ impl Providers {
     /// Writes the libraries into a folder of their own; those of a plugin directory go there when they are put in.
     pub(crate) fn write(folder: &Path, plugins: PathBuf) -> io::Result<Self> {
         fs::create_dir_all(folder)?;
-        let all = (0..PROVIDERS).map(|number| Provider::write(number, folder));
-        Ok(Self { all: all.collect::<io::Result<_>>()?, plugins })
+        let guise = Guise::new("soak", "soak");
+        let all = (0..PROVIDERS).map(|number| Provider::write(number, &guise, folder));
+        Ok(Self { all: all.collect(), plugins })
     }
 
     pub(crate) fn hostile(&self) -> &[Provider] {

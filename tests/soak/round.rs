@@ -20,6 +20,8 @@ pub(crate) struct Round<'a> {
     pub(crate) overdue: &'a Overdue,
     /// How many calls were made.
     pub(crate) calls: AtomicU64,
+    /// How often something was changed, or was to be.
+    pub(crate) changes: AtomicU64,
     is_over: AtomicBool,
 }
 
@@ -31,8 +33,9 @@ impl<'a> Round<'a> {
         report: &'a Report,
         overdue: &'a Overdue,
     ) -> Self {
-        let (calls, is_over) = (AtomicU64::new(0), AtomicBool::new(false));
-        Self { number, toolbay, providers, report, overdue, calls, is_over }
+        let [calls, changes] = [0, 0].map(AtomicU64::new);
+        let is_over = AtomicBool::new(false);
+        Self { number, toolbay, providers, report, overdue, calls, changes, is_over }
     }
 
     pub(crate) fn is_over(&self) -> bool {

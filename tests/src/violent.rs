@@ -3,6 +3,7 @@
 use std::{
     fs,
     path::{Path, PathBuf},
+    sync::Arc,
     time::Duration,
 };
 
@@ -62,7 +63,7 @@ pub fn patch_deed(library: &mut [u8], moment: Moment, deed: &str) {
 pub struct Guise {
     id: String,
     tool: String,
-    content: Vec<u8>,
+    content: Arc<[u8]>,
 }
 
 #[expect(
@@ -75,12 +76,19 @@ impl Guise {
     pub fn new(id: &str, tool: &str) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let content = fs::read(stripped(&library(VIOLENT), folder.path())).unwrap();
+        Self { id: id.to_owned(), tool: tool.to_owned(), content: content.into() }
+    }
+
+    /// The same under another name.
+    #[must_use]
+    pub fn named(&self, id: &str, tool: &str) -> Self {
+        let content = Arc::clone(&self.content);
         Self { id: id.to_owned(), tool: tool.to_owned(), content }
     }
 
     /// Writes a version of it, changed besides as a test wants it.
     pub fn write(&self, to: &Path, version: &str, change: impl FnOnce(&mut [u8])) {
-        let mut content = self.content.clone();
+        let mut content = self.content.to_vec();
         change_note(&mut content, |note| {
             note["id"] = self.id.as_str().into();
             note["version"] = version.into();

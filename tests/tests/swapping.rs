@@ -230,7 +230,7 @@ fn a_version_that_fails_leaves_the_old_one_serving() {
     let other_interface: Spoil = |it| {
         change_note(it, |note| note["digest"] = Value::from("0000000000000000"));
     };
-    let spoiled: [(&str, Spoil, (Stage, &str), &[Isolation]); 4] = [
+    let spoiled: [(&str, Spoil, (Stage, &str), &[Isolation]); 5] = [
         ("refused", other_interface, (Stage::Verify, "other_abi"), &PLACES),
         (
             "panics",
@@ -249,6 +249,12 @@ fn a_version_that_fails_leaves_the_old_one_serving() {
             |it| patch_deed(it, Moment::Create, "hang"),
             (Stage::Create, "hung"),
             &[Isolation::Worker],
+        ),
+        (
+            "hangs here",
+            |it| patch_deed(it, Moment::Create, "hang"),
+            (Stage::Load, "hung"),
+            &[Isolation::InProcess],
         ),
     ];
     for (name, spoil, verdict, places) in spoiled {
