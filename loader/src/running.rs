@@ -189,7 +189,9 @@ impl Drop for Running {
                     if kept.holds.insert(entry)
                         && let Err(error) = self.append(kept, &line)
                     {
-                        log::warn!("entry {entry} of the store is in use, and may be removed: {error}");
+                        log::warn!(
+                            "entry {entry} of the store is in use, and may be removed: {error}"
+                        );
                     }
                 }
             }

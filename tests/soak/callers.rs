@@ -8,7 +8,7 @@ use std::{
 
 use fastrand::Rng;
 use serde_json::json;
-use toolbay_loader::{CallRequest, CancelToken, Caller, Progress, ProgressSink};
+use toolbay_loader::{CallRequest, Caller, CancelToken, Progress, ProgressSink};
 use toolbay_tests::nobody;
 
 use crate::{
@@ -49,6 +49,8 @@ pub(crate) fn call_on(round: &Round<'_>, thread: usize, mut rng: Rng) {
             }
         };
         call(round, thread, provider, &caller, &asked, work_ms);
+        // Else nothing but calls would have a processor.
+        round.pause(rng.u64(..16));
     }
 }
 
@@ -83,9 +85,8 @@ pub(crate) fn call(
     }
     round.calls.fetch_add(1, Ordering::Relaxed);
     let begun = provider.ledger.begin();
-    let (result, took) = round
-        .overdue
-        .watch(thread, about(), remaining + MARGIN, || round.toolbay.call(&request));
+    let (result, took) =
+        round.overdue.watch(thread, about(), remaining + MARGIN, || round.toolbay.call(&request));
     let states = provider.ledger.end(begun);
     let (result, states) = (&result, &*states);
     let answered = Answered { provider, deed, asked, states, remaining, took, result };

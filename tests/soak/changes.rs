@@ -60,8 +60,7 @@ fn swap_once(round: &Round<'_>, thread: usize, provider: &Provider) {
 fn refuse(round: &Round<'_>, provider: &Provider, broken: &Path) -> Result<(), Surprise> {
     let sources = [broken.to_owned()];
     let report = round.toolbay.install(&sources, &operator(), RefreshOptions::default());
-    let report =
-        report.map_err(|error| Surprise::new("an installation", format!("{error:?}")))?;
+    let report = report.map_err(|error| Surprise::new("an installation", format!("{error:?}")))?;
     let refused = report.rejections.iter().any(|rejection| {
         rejection.provider.as_ref() == Some(&provider.id)
             && matches!(rejection.reason.code, "crashed" | "failed_before")

@@ -77,7 +77,7 @@ impl Provider {
             guise.write(&path, "9.0.0", |it| patch_deed(it, Moment::Create, "segfault"));
             path
         });
-        let is_configured = hostile.is_none() && number % 10 >= 8;
+        let is_configured = hostile.is_none() && number % 20 >= 18;
         let ledger = Ledger::new(State { version: 1, enabled: true });
         Self { id, tool, isolation, source, is_configured, hostile, versions, broken, ledger }
     }
@@ -147,8 +147,8 @@ impl Providers {
         let mut now = Vec::new();
         if !installed.is_empty() {
             let report = toolbay.install(&installed, &operator(), RefreshOptions::default());
-            let report = report
-                .map_err(|error| Surprise::new("an installation", format!("{error:?}")))?;
+            let report =
+                report.map_err(|error| Surprise::new("an installation", format!("{error:?}")))?;
             check_none("installed", &report.rejections)?;
             now.extend(report.installed);
         }

@@ -225,12 +225,15 @@ fn the_last_call_of_an_old_version_does_not_wait_for_its_end() {
 
 type Spoil = fn(&mut [u8]);
 
+/// A version that can't be used: its name, what is done to it, the verdict, and where it is.
+type Spoiled<'a> = (&'a str, Spoil, (Stage, &'a str), &'a [Isolation]);
+
 #[test]
 fn a_version_that_fails_leaves_the_old_one_serving() {
     let other_interface: Spoil = |it| {
         change_note(it, |note| note["digest"] = Value::from("0000000000000000"));
     };
-    let spoiled: [(&str, Spoil, (Stage, &str), &[Isolation]); 5] = [
+    let spoiled: [Spoiled<'_>; 5] = [
         ("refused", other_interface, (Stage::Verify, "other_abi"), &PLACES),
         (
             "panics",

@@ -7,7 +7,9 @@ use std::{
 };
 
 use clap::{Parser, Subcommand};
-use toolbay_xtask::{bench, bundle, checkout::Checkout, demo, fuzz, soak, steps::StepError, test, tidy};
+use toolbay_xtask::{
+    bench, bundle, checkout::Checkout, demo, fuzz, soak, steps::StepError, test, tidy,
+};
 
 /// The tasks of this repository that cargo has no command for.
 #[derive(Debug, Parser)]

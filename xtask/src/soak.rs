@@ -56,6 +56,9 @@ pub fn run(checkout: &Checkout, minutes: f64, seed: u64) -> Result<(), SoakError
     build.args(["--bin", PROGRAM]);
     Steps::new(1).run("building the soak and its plugin", &mut build)?;
     let path = checkout.target().join("debug").join(PROGRAM);
-    let cause = Command::new(&path).args([minutes.to_string(), seed.to_string()]).exec();
+    let mut program = Command::new(&path);
+    program.args([minutes.to_string(), seed.to_string()]);
+    // One heap for all threads: what each of many keeps free would hide a leak.
+    let cause = program.env("MALLOC_ARENA_MAX", "1").exec();
     Err(SoakError::Run { path, cause })
 }
