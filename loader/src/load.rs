@@ -132,6 +132,7 @@ fn run_here(
     plugin: &StoredPlugin,
     configuration: Option<&RawValue>,
 ) -> Result<(Loaded, Opening), Reason> {
+    vetting.running.opens_here();
     let journal = Arc::clone(&vetting.journal);
     let journaled = Journaled { journal, provider: plugin.id.clone(), content: plugin.hash };
     let (here, configuration) = (Arc::clone(loadable), configuration.map(ToOwned::to_owned));

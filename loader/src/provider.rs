@@ -6,6 +6,7 @@ use std::{
         Arc,
         atomic::{AtomicBool, AtomicU64, Ordering},
     },
+    thread,
     time::{Duration, Instant},
 };
 
@@ -225,6 +226,21 @@ fn restarting(ends: u32, left: Duration) -> Reason {
 
 /// What executes the tools of a plugin.
 pub(crate) struct PluginBackend(pub(crate) Arc<PluginProvider>);
+
+impl Drop for PluginBackend {
+    /// Where a provider is registered no longer, the last call that runs drops it with the registry that it began with. Its caller does not wait
+    /// until the provider has ended, which takes the vendor's code as long as it takes: that happens on a thread of its own. Of two calls
+    /// that end at the same moment, one may wait all the same.
+    fn drop(&mut self) {
+        let Some(provider) = Arc::get_mut(&mut self.0) else { return };
+        let Some(running) = provider.running.swap(None) else { return };
+        let name = format!("end {}", provider.registered.plugin.id);
+        let ending = thread::Builder::new().name(name).spawn(move || drop(running));
+        if let Err(error) = ending {
+            log::warn!("a provider ended in the thread of a call: {error}");
+        }
+    }
+}
 
 impl ToolBackend for PluginBackend {
     fn invoke(&self, call: &ValidCall<'_>) -> Result<RawReply, BackendError> {

@@ -1,10 +1,11 @@
 //! Which processes have which libraries open: what is really loaded, and what must not be removed.
 //!
 //! Each process that opens libraries has a file in `running`, one JSON object a line, which it only appends to, and whose lock it holds
-//! until it ends. A file that nobody holds was left behind by a process that is no more.
+//! until it ends. A file that nobody holds was left behind by a process that is no more. Where libraries were opened in workers alone, which end
+//! with the host that has started them, the lock goes with it.
 
 use std::{
-    collections::BTreeSet,
+    collections::{BTreeMap, BTreeSet, btree_map},
     fs::{self, File, OpenOptions},
     io::{self, Write},
     os::unix::fs::{MetadataExt, OpenOptionsExt},
@@ -85,6 +86,9 @@ enum Line {
 
 const ENDING: &str = "jsonl";
 
+/// The files of this process in folders that it no longer uses: what it has mapped stays mapped all the same. One file for each folder says it.
+static KEPT: Mutex<BTreeMap<PathBuf, Own>> = Mutex::new(BTreeMap::new());
+
 /// The folder of these files, and this process's own.
 #[derive(Debug)]
 pub(crate) struct Running {
@@ -97,6 +101,8 @@ struct Own {
     file: Option<File>,
     holds: BTreeSet<ContentHash>,
     loaded: Vec<LoadedLibrary>,
+    /// Whether something may have been mapped in this process itself.
+    is_mapped: bool,
 }
 
 impl Running {
@@ -114,6 +120,11 @@ impl Running {
         self.append(&mut own, &Line::Holds(entry.to_string()))?;
         own.holds.insert(entry);
         Ok(())
+    }
+
+    /// Says that a library is about to be opened in this process itself, whence it never goes.
+    pub(crate) fn opens_here(&self) {
+        self.own.lock().is_mapped = true;
     }
 
     /// Says that this process has loaded a library.
@@ -162,6 +173,33 @@ impl Running {
             }
         };
         write_line(file, line)
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        if !self.own.get_mut().is_mapped {
+            return;
+        }
+        // Whoever looks for what is in use finds it in the one file or in the other.
+        let _lock = self.lock();
+        let own = std::mem::take(self.own.get_mut());
+        match KEPT.lock().entry(self.folder.clone()) {
+            btree_map::Entry::Vacant(place) => drop(place.insert(own)),
+            btree_map::Entry::Occupied(mut kept) => {
+                let kept = kept.get_mut();
+                for entry in own.holds {
+                    let line = Line::Holds(entry.to_string());
+                    if kept.holds.insert(entry)
+                        && let Err(error) = self.append(kept, &line)
+                    {
+                        log::warn!(
+                            "entry {entry} of the store is in use, and may be removed: {error}"
+                        );
+                    }
+                }
+            }
+        }
     }
 }
 
@@ -239,6 +277,22 @@ mod tests {
                 restored: true,
             }],
         }
+    }
+
+    #[test]
+    fn what_was_opened_in_the_process_itself_is_held_until_that_ends() {
+        let home = tempfile::tempdir().unwrap();
+        let [first, second, third] = [b"a", b"b", b"c"].map(|content| ContentHash::of(content));
+        for (entry, opens_here) in [(first, true), (second, false), (third, true)] {
+            let running = Running::new(home.path());
+            running.hold(entry).unwrap();
+            if opens_here {
+                running.opens_here();
+            }
+        }
+        let processes = Running::new(home.path()).processes().unwrap();
+        let [process] = &processes[..] else { panic!("one file: {processes:?}") };
+        assert_eq!(process.holds, [first, third].into(), "the worker's is gone");
     }
 
     #[test]

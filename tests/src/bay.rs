@@ -111,6 +111,18 @@ pub fn codes(rejections: &[Rejection]) -> Vec<(Stage, &'static str)> {
     rejections.iter().map(|one| (one.reason.stage, one.reason.code)).collect()
 }
 
+/// Why the plugin of a call can't be loaded, where that is why there is no reply.
+pub fn rejection(error: &CallError) -> Option<&Rejection> {
+    let mut cause: Option<&(dyn Error + 'static)> = Some(error);
+    while let Some(error) = cause {
+        if let Some(rejection) = error.downcast_ref() {
+            return Some(rejection);
+        }
+        cause = error.source();
+    }
+    None
+}
+
 /// The verdict for which a call could not be made.
 ///
 /// # Panics
@@ -118,14 +130,10 @@ pub fn codes(rejections: &[Rejection]) -> Vec<(Stage, &'static str)> {
 /// Where the call failed for another reason than that its plugin can't be loaded.
 #[expect(clippy::panic, reason = "a test that is told something else has failed")]
 pub fn verdict(error: &CallError) -> (Stage, &'static str) {
-    let mut cause: Option<&(dyn Error + 'static)> = Some(error);
-    while let Some(error) = cause {
-        if let Some(rejection) = error.downcast_ref::<Rejection>() {
-            return (rejection.reason.stage, rejection.reason.code);
-        }
-        cause = error.source();
+    match rejection(error) {
+        Some(rejection) => (rejection.reason.stage, rejection.reason.code),
+        None => panic!("no verdict about a plugin: {error:?}"),
     }
-    panic!("no verdict about a plugin: {error:?}")
 }
 
 /// Calls the greeting, which must say hello or be refused with a verdict.

@@ -5,6 +5,8 @@ mod build;
 pub mod bundle;
 pub mod child;
 mod home;
+mod note;
+pub mod processes;
 mod program;
 mod transcript;
 pub mod violent;
@@ -14,5 +16,6 @@ pub use build::{
     xtask_binary,
 };
 pub use home::{Home, call, nobody, refreshed_beside_a_good_plugin};
+pub use note::change_note;
 pub use program::Ended;
 pub use transcript::Transcript;

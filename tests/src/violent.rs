@@ -1,6 +1,11 @@
 //! A home with a plugin that does violence to its process, and one that does not, both in workers.
 
-use std::{fs, path::PathBuf, time::Duration};
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    sync::Arc,
+    time::Duration,
+};
 
 use serde_json::{Value, json};
 use toolbay_loader::{
@@ -8,7 +13,7 @@ use toolbay_loader::{
     WorkerProgram,
 };
 
-use crate::{Home, bundle::patch, call, host_binary, nobody};
+use crate::{Home, bundle::patch, call, change_note, host_binary, library, nobody, stripped};
 
 const VIOLENT: &str = "toolbay-fixture-violent";
 const GREETING: &str = "toolbay-plugin-greeting";
@@ -26,6 +31,72 @@ pub enum Moment {
     Tools,
     /// While it is dropped.
     Drop,
+}
+
+impl Moment {
+    /// What stands before the word in the library's file that says what it does then, where there is one.
+    fn place(self) -> Option<&'static str> {
+        match self {
+            Self::Constructor => Some("toolbay-violent constructor: "),
+            Self::Root => Some("toolbay-violent root:        "),
+            Self::Create => Some("toolbay-violent create:      "),
+            Self::Tools => None,
+            Self::Drop => Some("toolbay-violent drop:        "),
+        }
+    }
+}
+
+/// Makes a library of the violent plugin do something at a moment, whatever it is configured with.
+///
+/// # Panics
+///
+/// Where it does that already, or the moment has no place in the file.
+#[expect(clippy::expect_used, reason = "a test whose library can't be made has failed")]
+pub fn patch_deed(library: &mut [u8], moment: Moment, deed: &str) {
+    let place = moment.place().expect("a moment that stands in the file");
+    let words = ["nothing", deed].map(|word| format!("{place}{word:19}"));
+    patch(library, words[0].as_bytes(), words[1].as_bytes());
+}
+
+/// The violent plugin under another name: a provider with one tool.
+#[derive(Debug)]
+pub struct Guise {
+    id: String,
+    tool: String,
+    content: Arc<[u8]>,
+}
+
+#[expect(
+    clippy::unwrap_used,
+    clippy::missing_panics_doc,
+    reason = "a test whose library can't be made has failed"
+)]
+impl Guise {
+    /// The provider of this id, whose tool has this name.
+    pub fn new(id: &str, tool: &str) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let content = fs::read(stripped(&library(VIOLENT), folder.path())).unwrap();
+        Self { id: id.to_owned(), tool: tool.to_owned(), content: content.into() }
+    }
+
+    /// The same under another name.
+    #[must_use]
+    pub fn named(&self, id: &str, tool: &str) -> Self {
+        let content = Arc::clone(&self.content);
+        Self { id: id.to_owned(), tool: tool.to_owned(), content }
+    }
+
+    /// Writes a version of it, changed besides as a test wants it.
+    pub fn write(&self, to: &Path, version: &str, change: impl FnOnce(&mut [u8])) {
+        let mut content = self.content.to_vec();
+        change_note(&mut content, |note| {
+            note["id"] = self.id.as_str().into();
+            note["version"] = version.into();
+            note["tools"][0]["name"] = self.tool.as_str().into();
+        });
+        change(&mut content);
+        fs::write(to, content).unwrap();
+    }
 }
 
 /// Deadlines that a test can wait for.
@@ -50,17 +121,15 @@ impl Home {
     /// A home with both plugins, of which the violent one does this at this moment.
     pub fn violent(moment: Moment, deed: &str) -> Self {
         let home = Self::with(&[VIOLENT, GREETING]);
-        let place = match moment {
-            Moment::Constructor => "toolbay-violent constructor: ",
-            Moment::Root => "toolbay-violent root:        ",
+        match moment {
+            Moment::Constructor | Moment::Root => {}
             Moment::Create => return home.configured("violent", json!({ "create": deed })),
             Moment::Tools => return home.configured("violent", json!({ "tools": deed })),
             Moment::Drop => return home.configured("violent", json!({ "drop": deed })),
-        };
+        }
         let path = home.violent_library();
         let mut library = fs::read(&path).unwrap();
-        let words = [format!("{place}{:19}", "nothing"), format!("{place}{deed:19}")];
-        patch(&mut library, words[0].as_bytes(), words[1].as_bytes());
+        patch_deed(&mut library, moment, deed);
         fs::write(path, library).unwrap();
         home
     }

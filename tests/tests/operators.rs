@@ -3,14 +3,19 @@
 
 use std::{collections::BTreeSet, env, fs, path::Path};
 
+use serde_json::json;
 use toolbay_loader::{
-    Actor, Check, Config, LOCK_FILE_NAME, Level, RefreshOptions, Stage, Toolbay, Unsigned,
+    Actor, Check, Config, Isolation, LOCK_FILE_NAME, Level, RefreshOptions, Stage, Toolbay,
+    Unsigned, WorkerProgram,
 };
 use toolbay_tests::{
     Home,
     bay::{Bay, codes, greets, install, operator},
     bundle::{Draft, Key},
+    call,
     child::{self, Child},
+    host_binary,
+    violent::Guise,
 };
 
 const GREETING: &str = "toolbay-plugin-greeting";
@@ -130,9 +135,16 @@ fn what_nobody_uses_is_collected_and_nothing_else() {
     let key = Key::new();
     let bay = Bay::trusting(&key);
     let draft = Draft::of(GREETING);
+    // What is opened in this process itself stays in use until it ends.
+    let elsewhere = || {
+        let mut config = bay.config();
+        config.policy.isolation.default = Isolation::Worker;
+        config.worker = Some(WorkerProgram::at(host_binary()));
+        Toolbay::open(config).unwrap()
+    };
     let version = |version: &str| {
         let source = draft.clone().with_version(version).zip(&bay.path(version), Some(&key));
-        assert_eq!(install(&bay.open(), source).rejections, []);
+        assert_eq!(install(&elsewhere(), source).rejections, []);
         bay.entry("greeting").file_name().unwrap().to_str().unwrap().to_owned()
     };
     let loaded = version("1.0.0");
@@ -164,4 +176,35 @@ fn what_nobody_uses_is_collected_and_nothing_else() {
     assert_eq!(greets(&bay.open()), Ok(()));
     toolbay.uninstall("greeting", &operator()).unwrap();
     toolbay.uninstall("greeting", &Actor::Anonymous).unwrap_err();
+}
+
+#[test]
+fn what_is_mapped_in_this_process_stays_in_the_store_after_the_home_was_closed() {
+    let home = Home::new();
+    let guise = Guise::new("mapped", "mapped");
+    let mut config = home.config();
+    let levels = &mut config.policy.static_audit.levels;
+    levels.insert(Check::DeniedImports, Level::Allow);
+    let policy = config.policy;
+    let open = || {
+        let mut config = home.config();
+        config.policy = policy.clone();
+        Toolbay::open(config).unwrap()
+    };
+    let says = |version: &str| {
+        let library = home.path().join(format!("{version}.so"));
+        guise.write(&library, version, |_| {});
+        let toolbay = open();
+        assert_eq!(install(&toolbay, library).rejections, [], "{version}");
+        let reply = call(&toolbay, "mapped", &json!({ "deed": "echo", "text": "me" })).unwrap();
+        assert_eq!(reply.model_text(), format!("mapped {version}: me"));
+    };
+    for version in ["1.0.0", "2.0.0", "3.0.0"] {
+        says(version);
+    }
+    // The first one is neither installed nor the version before.
+    let collected = open().collect_store(false).unwrap();
+    assert_eq!((collected.entries, collected.kept), (Vec::new(), 3));
+    // Made anew, its file would be another one than what is mapped under its name.
+    says("1.0.0");
 }

@@ -18,6 +18,7 @@ use toolbay_tests::{
     bay::{codes, verdict},
     bundle::patch,
     child::{Child, say, wait},
+    processes::{group, has_gone},
     violent::{Moment, greets_still, order},
 };
 
@@ -38,29 +39,6 @@ fn said(toolbay: &Toolbay, deed: &str) -> String {
 /// Whether the library of the violent plugin is mapped in this process.
 fn is_here() -> bool {
     fs::read_to_string("/proc/self/maps").unwrap().contains("/violent-")
-}
-
-/// The processes of a group, by number.
-fn group(leader: u32) -> Vec<u32> {
-    let processes = fs::read_dir("/proc").unwrap();
-    let numbers = processes.filter_map(|entry| entry.unwrap().file_name().to_str()?.parse().ok());
-    numbers
-        .filter(|pid: &u32| {
-            let Ok(stat) = fs::read_to_string(format!("/proc/{pid}/stat")) else { return false };
-            // After the name, which may hold anything: state, parent, group.
-            let after = stat.rsplit_once(") ").map_or("", |(_, after)| after);
-            let mut fields = after.split(' ');
-            fields.next() != Some("Z") && fields.nth(1) == Some(&leader.to_string())
-        })
-        .collect()
-}
-
-/// Waits until a group has nobody left, as whoever is told to look again and again.
-fn has_gone(leader: u32) -> bool {
-    (0..1_000_000).any(|_| {
-        std::thread::yield_now();
-        group(leader).is_empty()
-    })
 }
 
 fn worker(toolbay: &Toolbay) -> u32 {

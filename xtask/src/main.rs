@@ -7,7 +7,9 @@ use std::{
 };
 
 use clap::{Parser, Subcommand};
-use toolbay_xtask::{bench, bundle, checkout::Checkout, demo, fuzz, steps::StepError, test, tidy};
+use toolbay_xtask::{
+    bench, bundle, checkout::Checkout, demo, fuzz, soak, steps::StepError, test, tidy,
+};
 
 /// The tasks of this repository that cargo has no command for.
 #[derive(Debug, Parser)]
@@ -45,6 +47,15 @@ enum Task {
         /// Fail where a target is missed; only a quiet machine can tell.
         #[arg(long)]
         strict: bool,
+    },
+    /// Use fifty providers, hostile ones among them, from all sides for a while, and check every answer.
+    Soak {
+        /// For how long.
+        #[arg(long, default_value_t = 2.0)]
+        minutes: f64,
+        /// What decides what each thread does; another one each time where none is named.
+        #[arg(long)]
+        seed: Option<u64>,
     },
     #[command(flatten)]
     Package(bundle::Task),
@@ -92,6 +103,9 @@ fn run(task: Task) -> anyhow::Result<ExitCode> {
             if strict && summary.missed() > 0 {
                 anyhow::bail!("{} targets missed", summary.missed());
             }
+        }
+        Task::Soak { minutes, seed } => {
+            soak::run(&checkout, minutes, seed.unwrap_or_else(soak::any_seed))?;
         }
         Task::Package(task) => task.run()?,
         Task::Ci => {

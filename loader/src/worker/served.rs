@@ -29,7 +29,7 @@ use super::{
 };
 use crate::{
     deadlines::LoadPhase,
-    entries::{Broken, Entries, EntryCall},
+    entries::{Broken, Entries, EntryCall, EntryReply},
     in_process::InProcess,
     inspect,
     library::{self, VerifiedFile},
@@ -206,33 +206,42 @@ impl Served {
         match request {
             Request::Open(open) => self.open(number, &open, entered),
             Request::Create { configuration } => self.create(number, configuration),
-            Request::Tools => self.with_entries(number, |entries| {
+            Request::Tools => {
                 self.host.say(&FromWorker::Phase(LoadPhase::Tools));
-                let tools = entries.tools()?;
-                self.host.answer(number, Answer::Given(Some(&tools)));
-                Ok(())
-            }),
-            Request::Execute(call) => self.with_entries(number, |entries| {
-                let reply = self.with_call(number, &call, &cancel, |call| entries.execute(call))?;
-                let (text, rest) = (&*reply.text, &*reply.rest);
-                if text.len() + rest.len() > frame::MAX_LEN - 1024 {
-                    let problem = format!("a reply of {} bytes", text.len() + rest.len());
-                    return Err(Broken::Fault(Fault::Contract { problem }));
+                if let Some(tools) = self.with_entries(number, Entries::tools) {
+                    self.host.answer(number, Answer::Given(Some(&tools)));
                 }
-                self.host.answer(number, Answer::Replied { status: reply.status, text, rest });
-                Ok(())
-            }),
-            Request::Preview(call) => self.with_entries(number, |entries| {
-                let lines = self.with_call(number, &call, &cancel, |call| entries.preview(call))?;
-                self.host.answer(number, Answer::Given(Some(&lines)));
-                Ok(())
-            }),
-            Request::Extension { id, version, payload } => {
-                self.with_entries(number, |entries| {
-                    let answer = entries.extension(id, version, payload)?;
-                    self.host.answer(number, Answer::Given(answer.as_deref()));
-                    Ok(())
+            }
+            Request::Execute(call) => {
+                let reply = self.with_entries(number, |entries| {
+                    let reply =
+                        self.with_call(number, &call, &cancel, |call| entries.execute(call))?;
+                    let len = reply.text.len() + reply.rest.len();
+                    if len > frame::MAX_LEN - 1024 {
+                        let problem = format!("a reply of {len} bytes");
+                        return Err(Broken::Fault(Fault::Contract { problem }));
+                    }
+                    Ok(reply)
                 });
+                if let Some(EntryReply { status, text, rest }) = reply {
+                    let (text, rest) = (&*text, &*rest);
+                    self.host.answer(number, Answer::Replied { status, text, rest });
+                }
+            }
+            Request::Preview(call) => {
+                let lines = self.with_entries(number, |entries| {
+                    self.with_call(number, &call, &cancel, |call| entries.preview(call))
+                });
+                if let Some(lines) = lines {
+                    self.host.answer(number, Answer::Given(Some(&lines)));
+                }
+            }
+            Request::Extension { id, version, payload } => {
+                let answer =
+                    self.with_entries(number, |entries| entries.extension(id, version, payload));
+                if let Some(answer) = answer {
+                    self.host.answer(number, Answer::Given(answer.as_deref()));
+                }
             }
         }
         self.calls.lock().remove(&number);
@@ -284,15 +293,22 @@ impl Served {
         }
     }
 
-    fn with_entries(&self, number: u64, work: impl FnOnce(&InProcess) -> Result<(), Broken>) {
+    /// Asks the provider, and lets it go before anything is answered: whoever hears of the last answer may tell it to end, and then nobody else
+    /// must have it. Where there is nothing to give, that is the answer.
+    fn with_entries<T>(
+        &self,
+        number: u64,
+        work: impl FnOnce(&InProcess) -> Result<T, Broken>,
+    ) -> Option<T> {
         let entries = self.entries.read().clone();
         let worked = match entries {
             Some(entries) => work(&entries),
             None => Err(Broken::Fault(contract("expected a provider".to_owned()))),
         };
-        if let Err(Broken::Fault(fault)) = worked {
-            self.host.refuse(number, &fault);
+        if let Err(Broken::Fault(fault)) = &worked {
+            self.host.refuse(number, fault);
         }
+        worked.ok()
     }
 
     fn with_call<T>(
