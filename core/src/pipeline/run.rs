@@ -17,30 +17,42 @@ use crate::{
 };
 
 impl Pipeline {
-    /// Executes a call that everything has let through, for the request that was approved where it was one.
+    /// Executes a call that everything has let through, when it is its turn.
     pub(super) fn run(
         &self,
         call: &ValidCall<'_>,
-        approval: Option<&ApprovalId>,
+        audit: &mut AuditScope<'_>,
+    ) -> Result<Reply, CallError> {
+        match &self.limiter {
+            None => self.run_now(call, audit),
+            Some(limiter) => self.run_limited(limiter, call, audit),
+        }
+    }
+
+    /// Executes it at once, whatever else runs.
+    pub(super) fn run_now(
+        &self,
+        call: &ValidCall<'_>,
         audit: &mut AuditScope<'_>,
     ) -> Result<Reply, CallError> {
         let result = self.invoke(call, audit).and_then(|raw| self.bounded(raw, call.entry()));
-        self.finished(call, approval, &result);
+        self.finished(call, None, &result);
         result
     }
 
-    /// The same, with what `keep` takes of the reply before it is bounded, where there was one.
+    /// Executes a call of the request that was approved, whose calls were let in together, with what `keep` takes of the reply before it
+    /// is bounded, where there was one.
     pub(super) fn run_keeping<T>(
         &self,
         call: &ValidCall<'_>,
-        approval: Option<&ApprovalId>,
+        approval: &ApprovalId,
         audit: &mut AuditScope<'_>,
         keep: impl FnOnce(&RawReply) -> T,
     ) -> (Result<Reply, CallError>, Option<T>) {
         let raw = self.invoke(call, audit);
         let kept = raw.as_ref().ok().map(keep);
         let result = raw.and_then(|raw| self.bounded(raw, call.entry()));
-        self.finished(call, approval, &result);
+        self.finished(call, Some(approval), &result);
         (result, kept)
     }
 
@@ -88,6 +100,9 @@ impl Pipeline {
             let (tool, provider) = named(entry);
             CallError::Reply { tool, provider, source }
         };
+        if let Some(source) = self.over_limit(&raw, entry) {
+            return Err(unusable(source));
+        }
         match bound(raw, &self.config.limits) {
             Ok(reply) => match promised(&reply, entry.definition()) {
                 Ok(()) => Ok(reply),
@@ -112,7 +127,7 @@ impl Pipeline {
 }
 
 #[cold]
-fn no_result(entry: &Entry, source: BackendError) -> CallError {
+pub(super) fn no_result(entry: &Entry, source: BackendError) -> CallError {
     let (tool, provider) = named(entry);
     CallError::Backend { tool, provider, source }
 }
