@@ -256,8 +256,11 @@ impl Outcome {
                 | CallError::ApprovalDenied { .. }
                 | CallError::Interrupted { .. },
             ) => Self::Refused,
-            Err(CallError::Limit { source: LimitError::Deadline { .. }, .. }) => Self::TimedOut,
-            Err(CallError::Limit { .. }) => Self::Limited,
+            Err(CallError::Limit { source, .. }) => match source {
+                LimitError::Deadline { .. } => Self::TimedOut,
+                LimitError::Cancelled { .. } => Self::Cancelled,
+                _ => Self::Limited,
+            },
             Err(CallError::Pending { .. }) => Self::Suspended,
             Err(CallError::Settled { .. }) => Self::Delivered,
             Err(CallError::Suspension { .. }) => Self::Unavailable,

@@ -273,7 +273,7 @@ impl CallError {
         }
     }
 
-    /// After how long the same call can be made again, where that is known.
+    /// After how long the same call can be made again, where that is known, in whole milliseconds.
     pub fn retry_after(&self) -> Option<Duration> {
         match self {
             Self::Limit { source, .. } => source.retry_after(),

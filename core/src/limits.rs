@@ -98,11 +98,13 @@ impl CallLimits {
         self.concurrency.is_some() || self.calls_per_minute.is_some()
     }
 
-    pub(crate) fn queue(&self) -> u32 {
+    /// How many calls wait where `concurrency` lets calls wait.
+    pub fn queue(&self) -> u32 {
         self.queue.unwrap_or(Self::QUEUE)
     }
 
-    pub(crate) fn queue_time(&self) -> Duration {
+    /// How long a call waits there.
+    pub fn queue_time(&self) -> Duration {
         self.queue_time.unwrap_or(Self::QUEUE_TIME)
     }
 }

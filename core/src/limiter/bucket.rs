@@ -34,11 +34,12 @@ impl Bucket {
         self.filled = now;
     }
 
-    /// How long it takes until so many calls may begin; `None` where they may now. More calls than it holds may begin when it is full,
+    /// How many milliseconds it takes until so many calls may begin, rounded up; `None` where they may now. More calls than it holds may begin when it is full,
     /// for otherwise they never could.
     pub(super) fn missing(&self, calls: u32) -> Option<Duration> {
         let missing = self.price(calls).min(self.capacity) - self.held;
-        u64::try_from(missing).ok().filter(|missing| *missing > 0).map(Duration::from_nanos)
+        let missing = u64::try_from(missing).ok().filter(|missing| *missing > 0)?;
+        Some(Duration::from_millis(missing.div_ceil(1_000_000)))
     }
 
     /// Takes so many calls out, also where it then owes some.

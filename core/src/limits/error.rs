@@ -16,14 +16,14 @@ pub enum LimitError {
     /// Resolution: call again after the time that it names, or raise the limit.
     #[error(
         "too many calls of {scope}: expected at most {per_minute} a minute, found more; call again in {} ms",
-        milliseconds(.retry_after)
+        .retry_after.as_millis()
     )]
     Rate {
         /// Whose limit it is.
         scope: LimitScope,
         /// The calls that are allowed in a minute.
         per_minute: NonZeroU32,
-        /// After how long there is room for the call, where no other one takes it.
+        /// After how long there is room for the call, where no other one takes it, in whole milliseconds.
         retry_after: Duration,
     },
     /// So many calls run, and so many wait already, that this one can't wait, too.
@@ -45,7 +45,7 @@ pub enum LimitError {
     /// Resolution: call again later, or raise the limit.
     #[error(
         "too many calls of {scope} at once: expected at most {concurrency}, found as many for {} ms; call again later",
-        milliseconds(.waited)
+        .waited.as_millis()
     )]
     QueueTime {
         /// Whose limit it is.
@@ -60,7 +60,7 @@ pub enum LimitError {
     /// Resolution: allow the call more time, or raise the limit.
     #[error(
         "too many calls of {scope} at once: expected at most {concurrency}, found as many until the call's time was over, {} ms; call again with more time",
-        milliseconds(.waited)
+        .waited.as_millis()
     )]
     Deadline {
         /// Whose limit it is.
@@ -103,16 +103,11 @@ impl LimitError {
         }
     }
 
-    /// After how long the call can be made again, where that is known.
+    /// After how long the call can be made again, where that is known, in whole milliseconds.
     pub fn retry_after(&self) -> Option<Duration> {
         match self {
             Self::Rate { retry_after, .. } => Some(*retry_after),
             _ => None,
         }
     }
-}
-
-/// Rounded up: whoever calls again after so many is not too early.
-fn milliseconds(duration: &Duration) -> u128 {
-    duration.as_micros().div_ceil(1_000)
 }
