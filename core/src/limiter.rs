@@ -122,9 +122,10 @@ impl Limiter {
         if scopes.peek().is_none() {
             return Ok(None);
         }
-        let now = self.clock.steady();
         let mut claims: Vec<Claim> = Vec::new();
         let mut state = self.state();
+        // Read under the lock, so that no thread comes with a time before that of another.
+        let now = self.clock.steady();
         for (scope, limits) in scopes {
             state.count(&scope, &limits, now);
             match claims.iter_mut().find(|claim| claim.scope == scope) {
