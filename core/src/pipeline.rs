@@ -273,6 +273,7 @@ impl Pipeline {
     }
 
     /// The bytes that the arguments of a tool may have.
+    #[inline]
     fn argument_bytes(&self, entry: &Entry) -> usize {
         match &self.limiter {
             None => self.config.limits.argument_bytes,

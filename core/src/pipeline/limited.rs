@@ -4,14 +4,14 @@ use crate::{
     approval::{ApprovalError, StoredRequest},
     arguments::ValidCall,
     audit::AuditScope,
-    backend::{BackendError, RawReply},
+    backend::BackendError,
     error::CallError,
     gate,
     limiter::{Limiter, Patience, Permit},
     limits::LimitError,
     pipeline::{Pipeline, denied, run::no_result, suspend::alone},
-    registry::{Entry, Registry},
-    reply::{Reply, ReplyError},
+    registry::Registry,
+    reply::Reply,
 };
 
 impl Pipeline {
@@ -25,20 +25,20 @@ impl Pipeline {
     ) -> Result<Reply, CallError> {
         let entry = call.entry();
         let patience = Patience { deadline: call.deadline(), cancel: call.cancel() };
-        let permit = limiter.admit([entry], patience).map_err(|source| match source {
+        let mut permit = limiter.admit([entry], patience).map_err(|source| match source {
             // As wherever else a call is cancelled.
             LimitError::Cancelled { .. } => no_result(entry, BackendError::Cancelled),
             source => CallError::Limit { tool: entry.definition().name().clone(), source },
         })?;
-        // Held until the call is over, however it ends.
-        let Some(mut permit) = permit else { return self.run_now(call, audit) };
-        let Some(waited) = permit.waited() else {
+        let waited = permit.as_ref().and_then(Permit::waited);
+        if waited.is_some() {
+            self.still_permitted(call)?;
+        }
+        // It is held until the call is over, however that ends.
+        if let Some(permit) = &mut permit {
             permit.spend();
-            return self.run_now(call, audit);
-        };
-        self.still_permitted(call)?;
-        permit.spend();
-        let request = call.authorized().request().after(waited);
+        }
+        let request = call.authorized().request().after(waited.unwrap_or_default());
         self.run_now(&call.in_time(&request), audit)
     }
 
@@ -68,12 +68,5 @@ impl Pipeline {
         let entries = calls.iter().filter_map(|call| registry.get(call.tool.as_str()));
         let permit = limiter.admit(entries.map(|entry| &**entry), Patience::default());
         permit.map_err(|source| ApprovalError::Limit { id: opened.id.clone(), source })
-    }
-
-    /// Why a reply is more than an operator allows, where it is.
-    pub(super) fn over_limit(&self, raw: &RawReply, entry: &Entry) -> Option<ReplyError> {
-        let (limit, scope) = self.limiter.as_ref()?.result_bytes(entry)?;
-        let found = raw.text.len() + raw.rest.len();
-        (found > limit).then_some(ReplyError::OverLimit { scope, limit, found })
     }
 }

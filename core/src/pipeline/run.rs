@@ -9,6 +9,7 @@ use crate::{
     error::CallError,
     excerpt::excerpt,
     history::PastCall,
+    limiter::Limiter,
     name::ApprovalId,
     pipeline::{Pipeline, named},
     registry::Entry,
@@ -18,6 +19,7 @@ use crate::{
 
 impl Pipeline {
     /// Executes a call that everything has let through, when it is its turn.
+    #[inline]
     pub(super) fn run(
         &self,
         call: &ValidCall<'_>,
@@ -29,7 +31,8 @@ impl Pipeline {
         }
     }
 
-    /// Executes it at once, whatever else runs.
+    /// Executes it at once, whatever else runs. Inlined, for most calls come this way, and one more step can be measured.
+    #[inline(always)]
     pub(super) fn run_now(
         &self,
         call: &ValidCall<'_>,
@@ -100,7 +103,9 @@ impl Pipeline {
             let (tool, provider) = named(entry);
             CallError::Reply { tool, provider, source }
         };
-        if let Some(source) = self.over_limit(&raw, entry) {
+        if let Some(limiter) = &self.limiter
+            && let Some(source) = over_limit(limiter, &raw, entry)
+        {
             return Err(unusable(source));
         }
         match bound(raw, &self.config.limits) {
@@ -130,6 +135,13 @@ impl Pipeline {
 pub(super) fn no_result(entry: &Entry, source: BackendError) -> CallError {
     let (tool, provider) = named(entry);
     CallError::Backend { tool, provider, source }
+}
+
+/// Why a reply is more than an operator allows, where it is.
+fn over_limit(limiter: &Limiter, raw: &RawReply, entry: &Entry) -> Option<ReplyError> {
+    let (limit, scope) = limiter.result_bytes(entry)?;
+    let found = raw.text.len() + raw.rest.len();
+    (found > limit).then_some(ReplyError::OverLimit { scope, limit, found })
 }
 
 /// Holds a reply to the output schema of its tool: clients refuse a result that does not keep the promise. A structured result that was
