@@ -60,6 +60,7 @@ impl Pipeline {
     }
 
     /// Tells whoever listens of a write that has landed, and the run of a call that is over.
+    #[inline]
     fn finished(
         &self,
         call: &ValidCall<'_>,
@@ -80,6 +81,7 @@ impl Pipeline {
     }
 
     /// Calls the backend, unless nobody wants the call any more.
+    #[inline]
     fn invoke(
         &self,
         call: &ValidCall<'_>,
@@ -98,6 +100,7 @@ impl Pipeline {
     }
 
     /// A backend's reply within the limits, as the tool's schema promises it.
+    #[inline]
     fn bounded(&self, raw: RawReply, entry: &Entry) -> Result<Reply, CallError> {
         let unusable = |source| {
             let (tool, provider) = named(entry);
