@@ -23,9 +23,10 @@ use crate::{
     gate::Authorized,
     history::RunHistory,
     json,
+    limits::LimitScope,
     name::ProviderId,
     registry::Entry,
-    request::{CancelToken, ProgressSink},
+    request::{CallRequest, CancelToken, ProgressSink},
     schema::{Adapted, Schema, SchemaError, Validator},
 };
 
@@ -36,10 +37,15 @@ pub enum ArgumentsError {
     /// They are longer than the limit.
     ///
     /// Resolution: send less, or raise the limit.
-    #[error("the arguments are too large: expected at most {limit} bytes, found {found}")]
+    #[error(
+        "the arguments are too large: expected at most {limit} bytes{}, found {found}",
+        whose(.scope.as_ref())
+    )]
     TooLarge {
         /// The bytes that are allowed.
         limit: usize,
+        /// Whose limit it is; `None` where it is that of all calls.
+        scope: Option<LimitScope>,
         /// The bytes that there are.
         found: usize,
     },
@@ -92,6 +98,10 @@ pub enum ArgumentsError {
     Schema(#[source] Arc<SchemaError>),
 }
 
+fn whose(scope: Option<&LimitScope>) -> String {
+    scope.map(|scope| format!(" in calls of {scope}")).unwrap_or_default()
+}
+
 struct Sentences<'a>(&'a [Violation]);
 
 impl fmt::Display for Sentences<'_> {
@@ -141,6 +151,12 @@ impl<'a> ValidCall<'a> {
     /// Who calls.
     pub fn caller(&self) -> &'a Caller {
         self.authorized.request().caller()
+    }
+
+    /// The same call with a request that differs in nothing but the time that is left.
+    pub(crate) fn in_time<'b>(&'b self, request: &'b CallRequest<'b>) -> ValidCall<'b> {
+        let arguments = Cow::Borrowed(&*self.arguments);
+        ValidCall { authorized: self.authorized.in_time(request), arguments }
     }
 
     /// The calling agent's settings of this tool, kept under its name or one of its former names.
@@ -243,7 +259,7 @@ fn rewritten(text: &str, members: &Map<String, Value>, adapted: &Adapted) -> Str
 /// The arguments as an object of at most `limit` bytes; no text is an empty one.
 fn parse(text: &str, limit: usize) -> Result<Map<String, Value>, ArgumentsError> {
     if text.len() > limit {
-        return Err(ArgumentsError::TooLarge { limit, found: text.len() });
+        return Err(ArgumentsError::TooLarge { limit, scope: None, found: text.len() });
     }
     let UniqueMembers(value) = serde_json::from_str(or_none(text)).map_err(|source| {
         let (line, column) = (source.line(), source.column());

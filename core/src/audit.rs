@@ -9,6 +9,7 @@ use crate::{
     declaration::Effect,
     error::CallError,
     gate::Reason,
+    limits::LimitError,
     name::{AgentName, ApprovalId, ProviderId, RunId},
     registry::Entry,
     reply::Reply,
@@ -30,10 +31,16 @@ vocabulary! {
     }
 }
 
-/// Tells the time to whoever records calls.
+/// Tells the time to whoever records calls, or lets them wait.
 pub trait Clock: Send + Sync {
     /// The time since the start of 1970, UTC. It should not go back; where it does, a duration is recorded as zero.
     fn now(&self) -> Duration;
+
+    /// The time since some moment. It never goes back, nor does it jump where somebody sets the clock: limits count by it. By itself it is
+    /// [`now`](Self::now).
+    fn steady(&self) -> Duration {
+        self.now()
+    }
 }
 
 /// Takes the records of calls and decisions.
@@ -175,6 +182,8 @@ pub enum Outcome {
     Cancelled,
     /// Nothing was run: a gate, a rule, the arguments or a denied approval stood against it.
     Refused,
+    /// Nothing was run: a limit stood against it, for too many calls came, ran or waited.
+    Limited,
     /// Nothing was run yet: a person must approve it, or type something in.
     Suspended,
     /// Nothing was run: what an approved call had given was handed out.
@@ -193,11 +202,12 @@ pub enum Outcome {
 
 impl Outcome {
     /// Every outcome.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 12] = [
         Self::Ok,
         Self::Failed,
         Self::Cancelled,
         Self::Refused,
+        Self::Limited,
         Self::Suspended,
         Self::Delivered,
         Self::Unavailable,
@@ -214,6 +224,7 @@ impl Outcome {
             Self::Failed => "failed",
             Self::Cancelled => "cancelled",
             Self::Refused => "refused",
+            Self::Limited => "limited",
             Self::Suspended => "suspended",
             Self::Delivered => "delivered",
             Self::Unavailable => "unavailable",
@@ -249,6 +260,11 @@ impl Outcome {
                 | CallError::ApprovalDenied { .. }
                 | CallError::Interrupted { .. },
             ) => Self::Refused,
+            Err(CallError::Limit { source, .. }) => match source {
+                LimitError::Deadline { .. } => Self::TimedOut,
+                LimitError::Cancelled { .. } => Self::Cancelled,
+                _ => Self::Limited,
+            },
             Err(CallError::Pending { .. }) => Self::Suspended,
             Err(CallError::Settled { .. }) => Self::Delivered,
             Err(CallError::Suspension { .. }) => Self::Unavailable,
@@ -258,7 +274,7 @@ impl Outcome {
     /// How a call ended that gave an error of this [code](CallError::code); `None` where it was not run.
     pub(crate) fn of_code(code: &str) -> Option<Self> {
         match code {
-            "fault" | "malformed_reply" => Some(Self::Fault),
+            "fault" | "malformed_reply" | "result_too_large" => Some(Self::Fault),
             "unavailable" => Some(Self::Unavailable),
             "cancelled" => Some(Self::Cancelled),
             "crashed" => Some(Self::Crashed),

@@ -1,6 +1,6 @@
 //! Why a call gave no reply, for the model, for programs and for the operator, each in their own words.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use thiserror::Error;
 
@@ -9,6 +9,7 @@ use crate::{
     arguments::ArgumentsError,
     backend::BackendError,
     gate::Reason,
+    limits::LimitError,
     name::{ApprovalId, ProviderId, ToolName},
     reply::ReplyError,
     rules::RuleDenial,
@@ -86,6 +87,16 @@ pub enum CallError {
         tool: ToolName,
         /// Which rule, and why.
         source: RuleDenial,
+    },
+    /// Too many calls came, run or wait. Nothing was run.
+    ///
+    /// Resolution: the source says when to call again.
+    #[error("call of tool {tool} not let in")]
+    Limit {
+        /// The tool.
+        tool: ToolName,
+        /// Which limit, and whose.
+        source: LimitError,
     },
     /// A person must approve the call or type something in first, and there is no way to ask one here. Nothing was run.
     ///
@@ -189,11 +200,14 @@ impl CallError {
             | Self::Denied { .. }
             | Self::Arguments { .. }
             | Self::Rule { .. }
+            | Self::Limit { .. }
             | Self::ApprovalRequired { .. }
             | Self::Pending { .. }
             | Self::ApprovalDenied { .. }
             | Self::Settled { .. } => Party::Caller,
             Self::Interrupted { .. } | Self::Suspension { .. } => Party::Environment,
+            // The limit is an operator's.
+            Self::Reply { source: ReplyError::OverLimit { .. }, .. } => Party::Environment,
             Self::Schema { provider, .. } | Self::Reply { provider, .. } => author(provider),
             Self::Backend { provider, source, .. } => match source {
                 BackendError::Fault { .. }
@@ -218,6 +232,7 @@ impl CallError {
             },
             Self::Arguments { .. } => "invalid_arguments",
             Self::Rule { .. } => "invocation_denied",
+            Self::Limit { source, .. } => source.code(),
             Self::Schema { .. } => "invalid_schema",
             Self::ApprovalRequired { .. } => "approval_required",
             Self::Pending { input: false, .. } => "approval_pending",
@@ -233,6 +248,7 @@ impl CallError {
                 BackendError::Cancelled => "cancelled",
                 BackendError::DeadlineExceeded => "deadline_exceeded",
             },
+            Self::Reply { source: ReplyError::OverLimit { .. }, .. } => "result_too_large",
             Self::Reply { .. } => "malformed_reply",
         }
     }
@@ -253,6 +269,14 @@ impl CallError {
             | Self::ApprovalDenied { id, .. }
             | Self::Interrupted { id, .. }
             | Self::Settled { id, .. } => Some(id),
+            _ => None,
+        }
+    }
+
+    /// After how long the same call can be made again, where that is known, in whole milliseconds.
+    pub fn retry_after(&self) -> Option<Duration> {
+        match self {
+            Self::Limit { source, .. } => source.retry_after(),
             _ => None,
         }
     }
@@ -303,6 +327,7 @@ impl CallError {
                     "The tool \"{tool}\" was not run: {source}. Correct the arguments and call it again."
                 )
             }
+            Self::Limit { tool, source } => format!("The tool \"{tool}\" was not run: {source}."),
             Self::ApprovalRequired { tool } => {
                 format!("The tool \"{tool}\" needs a person's approval. Nothing was run.")
             }
@@ -337,6 +362,12 @@ impl CallError {
             Self::Suspension { tool, .. } => format!(
                 "The tool \"{tool}\" needs a person's approval, and this host can't ask for it now. Nothing was run."
             ),
+            Self::Reply { tool, source: ReplyError::OverLimit { limit, found, .. }, .. } => {
+                format!(
+                    "The tool \"{tool}\" has run, and its result is too large to be handed out: it has {found} bytes, the limit is {limit}. \
+                 What it has done is done; ask it for less."
+                )
+            }
             Self::Schema { tool, .. } | Self::Reply { tool, .. } => broken(tool),
             Self::Backend { tool, source, .. } => match source {
                 BackendError::Fault { .. } => broken(tool),

@@ -145,6 +145,14 @@ impl<'a> Authorized<'a> {
         self.request
     }
 
+    /// The same for a request that differs in nothing but the time that is left.
+    pub(crate) fn in_time<'b>(self, request: &'b CallRequest<'b>) -> Authorized<'b>
+    where
+        'a: 'b,
+    {
+        Authorized { request, ..self }
+    }
+
     /// The gate that would have refused it, but only observes.
     pub(crate) fn observed(&self) -> Option<Reason> {
         self.observed

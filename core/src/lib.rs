@@ -133,6 +133,8 @@ mod zone;
 mod agent;
 mod profile;
 
+mod signal;
+
 mod caller;
 mod history;
 mod request;
@@ -151,6 +153,8 @@ mod reply;
 mod bound;
 
 mod audit;
+mod limiter;
+
 mod error;
 mod pipeline;
 mod written;
@@ -187,7 +191,8 @@ pub use crate::{
     },
     history::{PastCall, RunHistory},
     inference::{InferredPolicy, PolicyHints, PolicySource, infer_policy},
-    limits::Limits,
+    limiter::LimitUse,
+    limits::{CallLimits, LimitError, LimitScope, Limits},
     name::{
         ActorName, AgentName, ApprovalId, GroupName, NameError, NameKind, ProviderId, RuleId,
         RunId, ToolName,

@@ -3,6 +3,7 @@
 mod claimed;
 mod decide;
 mod fresh;
+mod limited;
 mod permitted;
 mod run;
 mod show;
@@ -23,6 +24,7 @@ use crate::{
     error::CallError,
     excerpt::excerpt,
     gate::{self, Authorized, Reason},
+    limiter::{LimitUse, Limiter},
     limits::Limits,
     name::{ProviderId, ToolName},
     registry::{Entry, Registry, RegistryCell},
@@ -38,7 +40,7 @@ pub struct PipelineConfig {
     pub sink: Arc<dyn AuditSink>,
     /// What tells the time of each call.
     pub clock: Arc<dyn Clock>,
-    /// How large arguments and replies may be.
+    /// How large arguments and replies may be, and how many calls there may be.
     pub limits: Limits,
     /// The host's own rules about calls.
     pub rules: Rules,
@@ -77,12 +79,15 @@ pub struct Approvals {
 pub struct Pipeline {
     registry: RegistryCell,
     config: PipelineConfig,
+    /// What keeps to the limits of single providers and tools, where there are any: a call elsewhere asks no more than whether.
+    limiter: Option<Limiter>,
 }
 
 impl Pipeline {
     /// A pipeline with an empty registry.
     pub fn new(config: PipelineConfig) -> Self {
-        Self { registry: RegistryCell::default(), config }
+        let limiter = Limiter::new(&config.limits, &config.clock);
+        Self { registry: RegistryCell::default(), config, limiter }
     }
 
     /// The registry whose tools it calls.
@@ -90,10 +95,17 @@ impl Pipeline {
         &self.registry
     }
 
-    /// Executes a call on this thread: gates, validation, rules, approval, invocation, bounding. Exactly one record of it goes to the
+    /// The limits that hold for a tool because of its provider or of itself, and what is counted for them.
+    pub fn limits(&self, entry: &Entry) -> Vec<LimitUse> {
+        self.limiter.as_ref().map(|limiter| limiter.uses(entry)).unwrap_or_default()
+    }
+
+    /// Executes a call on this thread: gates, validation, rules, approval, limits, invocation, bounding. Exactly one record of it goes to the
     /// audit sink, even where a panic of the host's own code goes through it.
     ///
-    /// A call that needs a person is not run: it waits, and the same call gets what came of it once somebody has decided.
+    /// A call that needs a person is not run: it waits, and the same call gets what came of it once somebody has decided. Where as many
+    /// calls run as may, it waits on this thread for its turn, as long as the limit, its deadline and its cancellation let it, and the gates
+    /// are asked once more then.
     ///
     /// # Errors
     ///
@@ -111,7 +123,7 @@ impl Pipeline {
         // Most calls come this way, and each value that is handed on whole is copied: so it goes straight from one step to the next.
         let result = authorized.and_then(|authorized| {
             let call = self.valid(authorized)?;
-            self.run(&call, None, &mut audit)
+            self.run(&call, &mut audit)
         });
         audit.close(&result);
         result
@@ -178,7 +190,7 @@ impl Pipeline {
                 (None, true) => {
                     if let Some((at, Admitted::Ready(call))) = admitted.next() {
                         let judged = if at > 0 { self.judge(&call) } else { Ok(()) };
-                        let ran = judged.and_then(|()| self.run(&call, None, &mut audit));
+                        let ran = judged.and_then(|()| self.run(&call, &mut audit));
                         audit.close(&ran);
                         *result = Some(ran);
                     }
@@ -239,9 +251,8 @@ impl Pipeline {
                 let tool = entry.definition().name().clone();
                 return Err(CallError::ApprovalRequired { tool });
             }
-            let limit = self.config.limits.argument_bytes;
-            let given = arguments::before_input(authorized, limit, input)
-                .map_err(|error| arguments_refused(error, entry))?;
+            let given = arguments::before_input(authorized, self.argument_bytes(entry), input)
+                .map_err(|error| self.arguments_refused(error, entry))?;
             return Ok(Admitted::NeedsInput { authorized, given });
         }
         let call = self.valid(authorized)?;
@@ -254,9 +265,36 @@ impl Pipeline {
 
     /// Takes a call with its final arguments through validation and rules.
     fn valid<'a>(&self, authorized: Authorized<'a>) -> Result<ValidCall<'a>, CallError> {
-        match arguments::validate(authorized, self.config.limits.argument_bytes) {
+        let limit = self.argument_bytes(authorized.entry());
+        match arguments::validate(authorized, limit) {
             Ok(call) => self.judge(&call).map(|()| call),
-            Err(error) => Err(arguments_refused(error, authorized.entry())),
+            Err(error) => Err(self.arguments_refused(error, authorized.entry())),
+        }
+    }
+
+    /// The bytes that the arguments of a tool may have.
+    #[inline]
+    fn argument_bytes(&self, entry: &Entry) -> usize {
+        match &self.limiter {
+            None => self.config.limits.argument_bytes,
+            Some(limiter) => limiter.argument_bytes(entry).0,
+        }
+    }
+
+    #[cold]
+    fn arguments_refused(&self, error: ArgumentsError, entry: &Entry) -> CallError {
+        let (tool, provider) = named(entry);
+        match error {
+            ArgumentsError::Schema(source) => CallError::Schema { tool, provider, source },
+            ArgumentsError::TooLarge { limit, found, .. } => {
+                let limiter = self.limiter.as_ref();
+                let scope = limiter.and_then(|limiter| limiter.argument_bytes(entry).1);
+                CallError::Arguments {
+                    tool,
+                    source: ArgumentsError::TooLarge { limit, scope, found },
+                }
+            }
+            source => CallError::Arguments { tool, source },
         }
     }
 
@@ -310,15 +348,6 @@ fn not_registered(request: &CallRequest<'_>, registry: &Registry) -> CallError {
     let tool = excerpt(request.tool(), 80).into_owned();
     let nearest = gate::nearest(registry, request.caller(), &tool);
     CallError::NotRegistered { tool, nearest }
-}
-
-#[cold]
-fn arguments_refused(error: ArgumentsError, entry: &Entry) -> CallError {
-    let (tool, provider) = named(entry);
-    match error {
-        ArgumentsError::Schema(source) => CallError::Schema { tool, provider, source },
-        source => CallError::Arguments { tool, source },
-    }
 }
 
 fn named(entry: &Entry) -> (ToolName, ProviderId) {

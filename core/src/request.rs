@@ -2,13 +2,13 @@
 
 use std::{
     sync::{
-        Arc,
+        Arc, Mutex, MutexGuard, PoisonError, Weak,
         atomic::{AtomicBool, Ordering},
     },
     time::Duration,
 };
 
-use crate::{caller::Caller, history::RunHistory};
+use crate::{caller::Caller, history::RunHistory, signal::Signal};
 
 /// A request to call a tool.
 ///
@@ -106,6 +106,11 @@ impl<'a> CallRequest<'a> {
         self.history
     }
 
+    /// The request when this much of its time is over.
+    pub(crate) fn after(self, waited: Duration) -> Self {
+        Self { deadline: self.deadline.map(|deadline| deadline.saturating_sub(waited)), ..self }
+    }
+
     /// Whether whoever asked for the call no longer wants it.
     pub fn is_cancelled(&self) -> bool {
         self.cancel.is_some_and(CancelToken::is_cancelled)
@@ -114,7 +119,14 @@ impl<'a> CallRequest<'a> {
 
 /// A flag that says that a call is no longer wanted. Clones share it; it never goes back.
 #[derive(Debug, Clone, Default)]
-pub struct CancelToken(Arc<AtomicBool>);
+pub struct CancelToken(Arc<Cancellation>);
+
+#[derive(Debug, Default)]
+struct Cancellation {
+    cancelled: AtomicBool,
+    /// Those that wait for something else, and should hear of it.
+    waiting: Mutex<Vec<Weak<Signal>>>,
+}
 
 impl CancelToken {
     /// A token that nobody has cancelled.
@@ -124,12 +136,25 @@ impl CancelToken {
 
     /// Cancels every call that has the token.
     pub fn cancel(&self) {
-        self.0.store(true, Ordering::Release);
+        self.0.cancelled.store(true, Ordering::Release);
+        let waiting = std::mem::take(&mut *self.waiting());
+        waiting.iter().filter_map(Weak::upgrade).for_each(|signal| signal.raise());
     }
 
     /// Whether somebody cancelled it.
     pub fn is_cancelled(&self) -> bool {
-        self.0.load(Ordering::Acquire)
+        self.0.cancelled.load(Ordering::Acquire)
+    }
+
+    /// Raises the signal when somebody cancels it. Whoever asks afterwards whether somebody has misses nothing.
+    pub(crate) fn wake(&self, signal: &Arc<Signal>) {
+        let mut waiting = self.waiting();
+        waiting.retain(|signal| signal.strong_count() > 0);
+        waiting.push(Arc::downgrade(signal));
+    }
+
+    fn waiting(&self) -> MutexGuard<'_, Vec<Weak<Signal>>> {
+        self.0.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

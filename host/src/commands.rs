@@ -31,7 +31,7 @@ mod trust;
 mod unknown;
 mod watch;
 
-use std::{ffi::OsString, fs::File, io, path::PathBuf, process::ExitCode};
+use std::{cell::Cell, ffi::OsString, fs::File, io, path::PathBuf, process::ExitCode};
 
 use clap::Parser;
 use env_logger::Target;
@@ -246,13 +246,17 @@ fn usage(error: &clap::Error, output: &mut Output) -> Exit {
 fn execute(cli: Cli, input: File, mut output: Output, log: File) -> Result<Exit, CommandError> {
     let Cli { home, locked, command } = cli;
     let resolve = || home::resolve(home.clone());
+    // A process has one logger, also where a command reads what is configured again.
+    let log = Cell::new(Some(log));
     let setup = || {
         let mut config = HostConfig::load(&resolve()?)?;
         // The command line can only make the policy stricter.
         config.loader.policy.locked |= locked;
         // Only plugins write to descriptors 1 and 2 while one is loaded: the output and the log are elsewhere.
         config.loader.owns_output = true;
-        show_log(config.log_level, log);
+        if let Some(log) = log.take() {
+            show_log(config.log_level, log);
+        }
         Ok::<_, CommandError>(Setup { config, program: Program::new(home.as_deref()) })
     };
     let json = command.json();

@@ -3,15 +3,14 @@
 mod error;
 mod file;
 mod json;
+mod limits;
 mod people;
 mod static_audit;
 
 use std::{collections::BTreeSet, fs, io, path::Path, sync::Arc, time::Duration};
 
 use log::LevelFilter;
-use toolbay_loader::{
-    AuditConfig, Config, IsolationPolicy, Limits, ToolSet, Visibility, WorkerProgram,
-};
+use toolbay_loader::{AuditConfig, Config, IsolationPolicy, ToolSet, Visibility, WorkerProgram};
 
 use self::file::{ConfigFile, Parsed, PluginsSection, ToolSetSection};
 pub use self::{error::ConfigError, people::People};
@@ -73,7 +72,7 @@ impl HostConfig {
             tool_sets,
             log,
         } = file;
-        let (default_limits, default_audit) = (Limits::default(), AuditConfig::default());
+        let default_audit = AuditConfig::default();
         let mut loader = Config::new(home);
         let PluginsSection { directories, locked, isolation, hygiene } = plugins;
         loader.policy.locked = locked;
@@ -100,12 +99,7 @@ impl HostConfig {
         };
         loader.providers =
             providers.into_iter().map(|(id, table)| (id.into_inner(), table.into_raw())).collect();
-        loader.limits = Limits {
-            text_bytes: limits.text_bytes.unwrap_or(default_limits.text_bytes),
-            argument_bytes: limits.argument_bytes.unwrap_or(default_limits.argument_bytes),
-            media_bytes: limits.media_bytes.unwrap_or(default_limits.media_bytes),
-            artifact_bytes: limits.artifact_bytes.unwrap_or(default_limits.artifact_bytes),
-        };
+        loader.limits = limits.limits();
         loader.audit = AuditConfig {
             privacy: audit.privacy.unwrap_or(default_audit.privacy),
             max_file_len: audit.max_file_bytes.unwrap_or(default_audit.max_file_len),
@@ -144,9 +138,11 @@ fn tool_set(section: ToolSetSection) -> ToolSet {
 
 #[cfg(test)]
 mod tests {
+    use std::num::NonZeroU32;
+
     use toolbay_loader::{
-        Check, Deadlines, HygienePolicy, Isolation, Level, Policy, Privacy, Unsigned, WorkerLimits,
-        tool_list,
+        CallLimits, Check, Deadlines, HygienePolicy, Isolation, Level, Limits, Policy, Privacy,
+        Unsigned, WorkerLimits, tool_list,
     };
 
     use super::*;
@@ -186,6 +182,20 @@ mod tests {
             argument_bytes = 2
             media_bytes = 3
             artifact_bytes = 4
+            result_bytes = 5
+            concurrency = 6
+            queue = 0
+            queue_ms = 8
+            calls_per_minute = 9
+            [limits.providers.code]
+            concurrency = 10
+            queue = 11
+            queue_ms = 12
+            calls_per_minute = 13
+            argument_bytes = 14
+            result_bytes = 16777216
+            [limits.tools.notes_append]
+            concurrency = 1
             [audit]
             privacy = "redacted"
             max_file_bytes = 5
@@ -230,7 +240,33 @@ mod tests {
             loader.providers["catalogue"].get(),
             r#"{"file":"courses.csv","since":"2024-05-01"}"#
         );
-        let limits = Limits { text_bytes: 1, argument_bytes: 2, media_bytes: 3, artifact_bytes: 4 };
+        let number = NonZeroU32::new;
+        let calls = CallLimits {
+            concurrency: number(6),
+            queue: Some(0),
+            queue_time: Some(Duration::from_millis(8)),
+            calls_per_minute: number(9),
+            argument_bytes: None,
+            result_bytes: Some(5),
+        };
+        let code = CallLimits {
+            concurrency: number(10),
+            queue: Some(11),
+            queue_time: Some(Duration::from_millis(12)),
+            calls_per_minute: number(13),
+            argument_bytes: Some(14),
+            result_bytes: Some(16 * 1024 * 1024),
+        };
+        let append = CallLimits { concurrency: number(1), ..CallLimits::default() };
+        let limits = Limits {
+            text_bytes: 1,
+            argument_bytes: 2,
+            media_bytes: 3,
+            artifact_bytes: 4,
+            calls,
+            providers: [("code".parse().unwrap(), code)].into(),
+            tools: [("notes_append".parse().unwrap(), append)].into(),
+        };
         assert_eq!(loader.limits, limits);
         let audit =
             AuditConfig { privacy: Privacy::Redacted, max_file_len: 5, keep: 6, keep_days: 7 };
@@ -328,7 +364,47 @@ mod tests {
             ),
             (
                 "[limits]\nmax = 3",
-                "line 2: unknown key \"max\", expected one of \"text_bytes\", \"argument_bytes\", \"media_bytes\", \"artifact_bytes\"",
+                "line 2: unknown key \"max\", expected one of \"text_bytes\", \"argument_bytes\", \"media_bytes\", \"artifact_bytes\", \"result_bytes\", \"concurrency\", \"queue\", \"queue_ms\", \"calls_per_minute\", \"providers\", \"tools\"",
+            ),
+            (
+                "[limits.tools.greet]\nconcurency = 3",
+                "line 2: unknown key \"concurency\", expected \"concurrency\"",
+            ),
+            (
+                "[limits.tools.greet]\nproviders = 3",
+                "line 2: unknown key \"providers\", expected one of \"concurrency\", \"queue\", \"queue_ms\", \"calls_per_minute\", \"argument_bytes\", \"result_bytes\"",
+            ),
+            (
+                "[limits.providers.code]\nconcurrency = 0",
+                "line 2: invalid value: integer `0`, expected a nonzero u32",
+            ),
+            (
+                "[limits]\nqueue_ms = 0",
+                "line 2: invalid value: integer `0`, expected a nonzero u32",
+            ),
+            (
+                "[limits.tools.greet]\ncalls_per_minute = 0",
+                "line 2: invalid value: integer `0`, expected a nonzero u32",
+            ),
+            (
+                "[limits.tools.greet]\nargument_bytes = 0",
+                "line 2: invalid value: integer `0`, expected a nonzero usize",
+            ),
+            (
+                "[limits.tools.greet]\nresult_bytes = 0",
+                "line 2: expected 1 to 16777216 bytes of a result, found 0",
+            ),
+            (
+                "[limits]\nresult_bytes = 16777217",
+                "line 2: expected 1 to 16777216 bytes of a result, found 16777217",
+            ),
+            (
+                "[limits.providers.Code]\nqueue = 3",
+                "line 1: provider id: expected a letter of a-z and up to 63 characters of a-z 0-9 _ -, found \"Code\"",
+            ),
+            (
+                "[limits.tools.\"a b\"]\nqueue = 3",
+                "line 1: tool name: expected 1 to 64 characters of A-Z a-z 0-9 _ -, found \"a b\"",
             ),
             ("[plugin]\ndirectories = []", "line 1: unknown key \"plugin\", expected \"plugins\""),
             (

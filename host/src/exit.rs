@@ -76,6 +76,10 @@ impl From<Exit> for ExitCode {
 
 #[cfg(test)]
 mod tests {
+    use std::num::NonZeroU32;
+
+    use toolbay_loader::{LimitError, LimitScope};
+
     use super::*;
 
     fn backend(source: BackendError) -> CallError {
@@ -88,6 +92,12 @@ mod tests {
         CallError::Pending { tool, id, running: false, input: false }
     }
 
+    fn limited() -> CallError {
+        let scope = LimitScope::Tool("greet".parse().unwrap());
+        let source = LimitError::QueueFull { scope, concurrency: NonZeroU32::MIN, queue: 0 };
+        CallError::Limit { tool: "greet".parse().unwrap(), source }
+    }
+
     #[test]
     fn the_code_tells_who_can_do_something() {
         let unavailable = |party| BackendError::Unavailable { party, source: "gone".into() };
@@ -95,6 +105,7 @@ mod tests {
         let cases = [
             (CallError::NotRegistered { tool: "gret".to_owned(), nearest: Vec::new() }, 3),
             (CallError::ApprovalRequired { tool: "greet".parse().unwrap() }, 3),
+            (limited(), 3),
             (pending(), 6),
             (backend(fault), 4),
             (backend(BackendError::DeadlineExceeded), 4),

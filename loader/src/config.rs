@@ -28,7 +28,7 @@ pub struct Config {
     pub providers: BTreeMap<ProviderId, Box<RawValue>>,
     /// The host application's own tools, an offer of the provider `core`, where it has some.
     pub core: Option<Offer>,
-    /// How large arguments and replies may be.
+    /// How large arguments and replies may be, and how many calls of each provider and tool there may be, in this process.
     pub limits: Limits,
     /// How the audit log is kept.
     pub audit: AuditConfig,

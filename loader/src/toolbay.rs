@@ -20,8 +20,9 @@ use std::{path::PathBuf, sync::Arc};
 
 use parking_lot::Mutex;
 use toolbay_core::{
-    Approvals, CallError, CallRequest, Caller, Change, Collision, Entry, Offer, OfferedTool,
-    Pipeline, PipelineConfig, Plan, PlanError, ProviderId, Registry, Reply, ToolName, offered,
+    Approvals, CallError, CallRequest, Caller, Change, Collision, Entry, LimitUse, Offer,
+    OfferedTool, Pipeline, PipelineConfig, Plan, PlanError, ProviderId, Registry, Reply, ToolName,
+    offered,
 };
 
 pub use self::{
@@ -274,6 +275,12 @@ impl Toolbay {
     /// [`CallError`] where there is no reply. A tool that ran and said no is a reply.
     pub fn call(&self, request: &CallRequest<'_>) -> Result<Reply, CallError> {
         self.pipeline.call(request)
+    }
+
+    /// The limits that hold for a tool because of its provider or of itself, and what this process has counted for them. Nothing that is
+    /// refreshed or replaced changes a count.
+    pub fn limits(&self, entry: &Entry) -> Vec<LimitUse> {
+        self.pipeline.limits(entry)
     }
 
     /// The tools that this caller may use now, in registry order: the host's own, then each plugin's by provider id.

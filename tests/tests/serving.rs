@@ -284,3 +284,63 @@ fn a_loadout_that_waits_for_a_review_is_tried_out() {
     trial.end();
     others.end();
 }
+
+#[test]
+fn what_is_limited_in_the_configuration_is_refused_in_words_explained_and_recorded() {
+    let home = home();
+    let text = fs::read_to_string(home.path().join("toolbay.toml")).unwrap();
+    home.configuration(&format!(
+        "{text}[limits]\nresult_bytes = 1000\n\
+         [limits.providers.echo]\nconcurrency = 2\nqueue = 3\nqueue_ms = 40\nargument_bytes = 20\nresult_bytes = 5\n\
+         [limits.tools.greet]\ncalls_per_minute = 1\n\
+         [limits.providers.ecko]\nqueue = 1\n[limits.tools.greeet]\nqueue = 1\n"
+    ));
+    let refreshed = home.run(&["refresh"]).with(0);
+    for warning in [
+        "toolbay.toml limits provider \"ecko\", which no plugin is; did you mean \"echo\"?",
+        "toolbay.toml limits tool \"greeet\", which no registered plugin has; did you mean \"greet\"?",
+    ] {
+        assert!(refreshed.errors.contains(warning), "{}", refreshed.errors);
+    }
+
+    let mut session = Session::begin(&home, &[]);
+    assert_eq!(session.call("greet", json!({})), "Hello.");
+    let refused = session.call("greet", json!({}));
+    let begins = "The tool \"greet\" was not run: too many calls of tool greet: expected at most 1 a minute, found more; call again in ";
+    let rest = refused.strip_prefix(begins).unwrap();
+    let milliseconds: u32 = rest.strip_suffix(" ms.").unwrap().parse().unwrap();
+    assert!((1..=60_000).contains(&milliseconds), "{refused}");
+    assert_eq!(session.call("echo", json!({ "text": "12345" })), "12345");
+    session.end();
+
+    // One more byte of a result, and of arguments.
+    let called = home.run(&["call", "echo", "text=123456", "--json"]).with(5).json();
+    assert_eq!(called["error"]["code"], "result_too_large");
+    let message = called["error"]["message"].as_str().unwrap();
+    assert!(message.contains("expected at most 5 bytes of provider echo, found 6"), "{message}");
+    let long = r#"{"text":     "1234"}"#;
+    assert_eq!(long.len(), 20);
+    home.run(&["call", "echo", long]).with(0);
+    let called = home.run(&["call", "echo", &long.replace("4", "45")]).with(3);
+    let told = "expected at most 20 bytes in calls of provider echo, found 21";
+    assert!(called.errors.contains(told), "{}", called.errors);
+
+    let limits = home.json(&["explain", "echo"])["limits"].clone();
+    let expected = json!([{
+        "scope": "provider echo", "concurrency": 2, "queue": 3, "queue_ms": 40, "calls_per_minute": null,
+        "argument_bytes": 20, "result_bytes": 5,
+    }]);
+    assert_eq!(limits, expected);
+    let text = home.printed(&["explain", "greet"]);
+    let lines = ["provider greeting: results of 1,000 bytes", "tool greet: 1 a minute"];
+    assert!(lines.iter().all(|line| text.contains(line)), "{text}");
+
+    let records = home.json(&["audit", "--outcome", "limited"])["records"].clone();
+    assert_eq!(records.as_array().unwrap().len(), 1, "{records}");
+    assert_eq!(
+        (&records[0]["tool"], &records[0]["code"]),
+        (&json!("greet"), &json!("rate_limited"))
+    );
+    let summary = home.json(&["audit", "--tool", "greet", "--summary"]);
+    assert!(summary["denials"].to_string().contains("rate_limited"), "{summary}");
+}

@@ -152,7 +152,7 @@ impl RunSignatures {
             if outcome == Outcome::Ok {
                 self.reads.insert(call);
             }
-        } else if !matches!(outcome, Outcome::Refused | Outcome::Unavailable) {
+        } else if !matches!(outcome, Outcome::Refused | Outcome::Limited | Outcome::Unavailable) {
             self.reads.clear();
             if outcome != Outcome::Failed {
                 self.writes.insert(call);
@@ -278,6 +278,7 @@ mod tests {
             (ReadOnly, Outcome::Refused, true),
             (NonIdempotentWrite, Outcome::Failed, true),
             (NonIdempotentWrite, Outcome::Refused, true),
+            (NonIdempotentWrite, Outcome::Limited, true),
             (NonIdempotentWrite, Outcome::Unavailable, true),
             (NonIdempotentWrite, Outcome::TimedOut, false),
             (NonIdempotentWrite, Outcome::Fault, false),

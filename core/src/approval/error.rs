@@ -9,6 +9,7 @@ use crate::{
     arguments::Violation,
     audit::AuditError,
     error::Party,
+    limits::LimitError,
     name::{ApprovalId, ToolName},
 };
 
@@ -174,6 +175,16 @@ pub enum ApprovalError {
         /// Who wanted to.
         actor: String,
     },
+    /// Too many calls of its tools came, run or wait.
+    ///
+    /// Resolution: decide again when the source says.
+    #[error("request {id} was not let in")]
+    Limit {
+        /// The id.
+        id: ApprovalId,
+        /// Which limit, and whose.
+        source: LimitError,
+    },
     /// What was typed in does not fit.
     ///
     /// Resolution: change what each violation names.
@@ -231,6 +242,7 @@ impl ApprovalError {
             Self::Stale { .. } => "stale",
             Self::PreviewChanged { .. } => "preview_changed",
             Self::MayNotRelease { .. } => "may_not_release",
+            Self::Limit { source, .. } => source.code(),
             Self::Input { .. } | Self::InputForm { .. } => "invalid_input",
             Self::NotAuditable { .. } => "not_auditable",
             Self::Store { .. } => "store",

@@ -8,6 +8,7 @@ use crate::{
     audit::{AuditError, AuditScope, DecisionKind, DecisionRecord},
     backend::RawReply,
     error::CallError,
+    limiter::Permit,
     name::ApprovalId,
     pipeline::{Admitted, Decided, Pipeline, decide::store_failed},
     registry::Registry,
@@ -21,6 +22,8 @@ pub(super) struct Claimed<'a> {
     pub(super) stored: StoredRequest,
     pub(super) decider: &'a Decider,
     pub(super) kind: DecisionKind,
+    /// The right of its calls to run, where it is limited.
+    pub(super) permit: Option<Permit<'a>>,
 }
 
 impl Pipeline {
@@ -74,7 +77,7 @@ impl Pipeline {
         calls: Vec<Result<Admitted<'a>, CallError>>,
         registry: &'a Registry,
     ) -> Result<Decided, ApprovalError> {
-        let Claimed { mut claim, stored, decider, kind } = claimed;
+        let Claimed { mut claim, stored, decider, kind, mut permit } = claimed;
         let id = &stored.id;
         if let Err(source) = self.record(&stored, decider, kind, None)
             && stored.request.writes()
@@ -83,6 +86,9 @@ impl Pipeline {
         }
         let by = decider.actor().to_string();
         claim.run(&by, self.config.clock.now()).map_err(store_failed(id))?;
+        if let Some(permit) = &mut permit {
+            permit.spend();
+        }
         let mut decided = Decided { id: id.clone(), results: Vec::new() };
         let mut kept = Vec::new();
         let approved = kind == DecisionKind::Approve;
@@ -116,7 +122,7 @@ impl Pipeline {
             self.judge(&call).map(|()| call)
         });
         let (result, raw) = match ready {
-            Ok(call) => self.run_keeping(&call, Some(id), &mut audit, |raw| self.keep(raw)),
+            Ok(call) => self.run_keeping(&call, id, &mut audit, |raw| self.keep(raw)),
             Err(error) => (Err(error), None),
         };
         let kept = match &result {

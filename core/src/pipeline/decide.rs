@@ -38,7 +38,8 @@ impl Pipeline {
     ///
     /// `seen` is the [digest](PendingRequest::digest) of what the decider has seen, or at least twelve of its first digits. `owner` makes
     /// the caller again from the request, with its agent as it is now. In this order: the decider may decide about the request, and is
-    /// another person where the agent wants that; the request is claimed, so that of any number of approvals one goes on; it is what the
+    /// another person where the agent wants that; there is room for the calls within the limits, for which this thread waits as for any
+    /// call; the request is claimed, so that of any number of approvals one goes on; it is what the
     /// decider saw; the decider may use every tool that writes; the tools' code, their previews and the calls themselves are as they
     /// were shown; the decision is recorded; then the calls run. A call that is not permitted any more is not run.
     ///
@@ -74,6 +75,9 @@ impl Pipeline {
             let actor = decider.actor().to_string();
             return Err(ApprovalError::SecondPerson { id: id.clone(), actor });
         }
+        let permit = self.reserve(&opened, |registry| {
+            permitted::may_release(&opened.request, decider, registry)
+        })?;
         let claim = self.claim(id, seen)?;
         let stored = claim.request().clone();
         let registry = self.registry().load();
@@ -85,7 +89,7 @@ impl Pipeline {
             return Err(fresh::show_again(claim, &stored, now));
         }
         let kind = DecisionKind::Approve;
-        let claimed = Claimed { claim, stored: stored.clone(), decider, kind };
+        let claimed = Claimed { claim, stored: stored.clone(), decider, kind, permit };
         self.run_claimed(claimed, &requests, calls, &registry)
     }
 
@@ -168,6 +172,9 @@ impl Pipeline {
             self.check_completed(pending, &overlay(pending)?, &owner)?;
         }
 
+        let permit = self.reserve(&opened, |registry| {
+            permitted::may_submit(&opened.request, decider, registry)
+        })?;
         let claim = self.claim(id, seen)?;
         let stored = claim.request().clone();
         let registry = self.registry().load();
@@ -187,7 +194,7 @@ impl Pipeline {
             *admitted = self.completed(request, &registry);
         }
         let kind = DecisionKind::Submit;
-        let claimed = Claimed { claim, stored: stored.clone(), decider, kind };
+        let claimed = Claimed { claim, stored: stored.clone(), decider, kind, permit };
         self.run_claimed(claimed, &requests, admitted, &registry)
     }
 
@@ -264,10 +271,9 @@ impl Pipeline {
         let scope = &mut self.open(request, registry).quiet();
         match self.admit(request, registry, scope)? {
             Admitted::NeedsInput { authorized, .. } => {
-                let limit = self.config.limits.argument_bytes;
                 let entry = authorized.entry();
-                let call = arguments::validate(authorized, limit)
-                    .map_err(|error| super::arguments_refused(error, entry))?;
+                let call = arguments::validate(authorized, self.argument_bytes(entry))
+                    .map_err(|error| self.arguments_refused(error, entry))?;
                 self.judge(&call)?;
                 Ok(Admitted::Ready(call))
             }

@@ -9,6 +9,7 @@ use crate::{
     error::CallError,
     excerpt::excerpt,
     history::PastCall,
+    limiter::Limiter,
     name::ApprovalId,
     pipeline::{Pipeline, named},
     registry::Entry,
@@ -17,34 +18,49 @@ use crate::{
 };
 
 impl Pipeline {
-    /// Executes a call that everything has let through, for the request that was approved where it was one.
+    /// Executes a call that everything has let through, when it is its turn.
+    #[inline]
     pub(super) fn run(
         &self,
         call: &ValidCall<'_>,
-        approval: Option<&ApprovalId>,
+        audit: &mut AuditScope<'_>,
+    ) -> Result<Reply, CallError> {
+        match &self.limiter {
+            None => self.run_now(call, audit),
+            Some(limiter) => self.run_limited(limiter, call, audit),
+        }
+    }
+
+    /// Executes it at once, whatever else runs. Inlined, for most calls come this way, and one more step can be measured.
+    #[inline(always)]
+    pub(super) fn run_now(
+        &self,
+        call: &ValidCall<'_>,
         audit: &mut AuditScope<'_>,
     ) -> Result<Reply, CallError> {
         let result = self.invoke(call, audit).and_then(|raw| self.bounded(raw, call.entry()));
-        self.finished(call, approval, &result);
+        self.finished(call, None, &result);
         result
     }
 
-    /// The same, with what `keep` takes of the reply before it is bounded, where there was one.
+    /// Executes a call of the request that was approved, whose calls were let in together, with what `keep` takes of the reply before it
+    /// is bounded, where there was one.
     pub(super) fn run_keeping<T>(
         &self,
         call: &ValidCall<'_>,
-        approval: Option<&ApprovalId>,
+        approval: &ApprovalId,
         audit: &mut AuditScope<'_>,
         keep: impl FnOnce(&RawReply) -> T,
     ) -> (Result<Reply, CallError>, Option<T>) {
         let raw = self.invoke(call, audit);
         let kept = raw.as_ref().ok().map(keep);
         let result = raw.and_then(|raw| self.bounded(raw, call.entry()));
-        self.finished(call, approval, &result);
+        self.finished(call, Some(approval), &result);
         (result, kept)
     }
 
     /// Tells whoever listens of a write that has landed, and the run of a call that is over.
+    #[inline]
     fn finished(
         &self,
         call: &ValidCall<'_>,
@@ -65,6 +81,7 @@ impl Pipeline {
     }
 
     /// Calls the backend, unless nobody wants the call any more.
+    #[inline]
     fn invoke(
         &self,
         call: &ValidCall<'_>,
@@ -83,11 +100,17 @@ impl Pipeline {
     }
 
     /// A backend's reply within the limits, as the tool's schema promises it.
+    #[inline]
     fn bounded(&self, raw: RawReply, entry: &Entry) -> Result<Reply, CallError> {
         let unusable = |source| {
             let (tool, provider) = named(entry);
             CallError::Reply { tool, provider, source }
         };
+        if let Some(limiter) = &self.limiter
+            && let Some(source) = over_limit(limiter, &raw, entry)
+        {
+            return Err(unusable(source));
+        }
         match bound(raw, &self.config.limits) {
             Ok(reply) => match promised(&reply, entry.definition()) {
                 Ok(()) => Ok(reply),
@@ -112,9 +135,16 @@ impl Pipeline {
 }
 
 #[cold]
-fn no_result(entry: &Entry, source: BackendError) -> CallError {
+pub(super) fn no_result(entry: &Entry, source: BackendError) -> CallError {
     let (tool, provider) = named(entry);
     CallError::Backend { tool, provider, source }
+}
+
+/// Why a reply is more than an operator allows, where it is.
+fn over_limit(limiter: &Limiter, raw: &RawReply, entry: &Entry) -> Option<ReplyError> {
+    let (limit, scope) = limiter.result_bytes(entry)?;
+    let found = raw.text.len() + raw.rest.len();
+    (found > limit).then_some(ReplyError::OverLimit { scope, limit, found })
 }
 
 /// Holds a reply to the output schema of its tool: clients refuse a result that does not keep the promise. A structured result that was

@@ -52,7 +52,7 @@ pub struct Simulation {
 impl Pipeline {
     /// Says what would become of a call, by the very code that decides about calls. It runs nothing of the tool, records nothing and
     /// lets nothing wait. What depends on the tool itself, such as its reply, and what stands outside the pipeline, such as a
-    /// budget, is not in it.
+    /// budget, is not in it; nor is how many other calls there are.
     pub fn simulate(&self, request: &CallRequest<'_>) -> Simulation {
         let registry = self.registry().load();
         let entry = registry.get(request.tool());

@@ -9,13 +9,14 @@ use super::write::{WireCompleteness, WireWrite};
 use crate::{
     backend::ReplyStatus,
     excerpt::excerpt,
+    limits::LimitScope,
     reply::{
         Artifact, ArtifactBody, Completeness, ContentBlock, Resource, ResourceBody, ResourceLink,
         Write,
     },
 };
 
-/// A reply that breaks the contract: the fault of whoever wrote the tool.
+/// A reply that breaks the contract, which is the fault of whoever wrote the tool, or that an operator's limit does not let through.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum ReplyError {
@@ -26,6 +27,18 @@ pub enum ReplyError {
         "reply too large to read: expected at most {limit} bytes beside its text, found {found}"
     )]
     TooLarge {
+        /// The bytes that are allowed.
+        limit: usize,
+        /// The bytes that there are.
+        found: usize,
+    },
+    /// The result is larger than an operator allows. What the tool has done is done.
+    ///
+    /// Resolution: ask the tool for less, or raise the limit.
+    #[error("result too large: expected at most {limit} bytes of {scope}, found {found}")]
+    OverLimit {
+        /// Whose limit it is.
+        scope: LimitScope,
         /// The bytes that are allowed.
         limit: usize,
         /// The bytes that there are.

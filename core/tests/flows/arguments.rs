@@ -240,7 +240,10 @@ fn arguments_at_the_limit_pass_and_one_byte_more_does_not() {
         Bench::with_limits(vec![plugin()], Limits { argument_bytes: 100, ..Limits::default() });
     assert!(bench.call("t", &of(100)).is_ok());
     match bench.call("t", &of(101)) {
-        Err(CallError::Arguments { source: ArgumentsError::TooLarge { limit, found }, .. }) => {
+        Err(CallError::Arguments {
+            source: ArgumentsError::TooLarge { limit, scope: None, found },
+            ..
+        }) => {
             assert_eq!((limit, found), (100, 101));
         }
         other => panic!("{other:?}"),

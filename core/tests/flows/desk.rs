@@ -10,8 +10,9 @@ use std::{
 
 use toolbay_core::{
     Access, Actor, Agent, ApprovalError, ApprovalId, Approvals, CallError, CallRequest, Caller,
-    Clock, Decided, Decider, DefinitionParts, Effect, InvocationRule, Offer, Owner, Pipeline,
-    PipelineConfig, Plan, Reply, RequestState, Rules, Schema, TrustZone, WriteListener, Written,
+    Clock, Decided, Decider, DefinitionParts, Effect, InvocationRule, Limits, Offer, Owner,
+    Pipeline, PipelineConfig, Plan, Reply, RequestState, Rules, Schema, TrustZone, WriteListener,
+    Written,
 };
 
 use crate::{
@@ -75,12 +76,21 @@ impl Desk {
     }
 
     pub(crate) fn with_rules(offers: Vec<Offer>, rules: Vec<Arc<dyn InvocationRule>>) -> Self {
+        Self::with_limits(offers, rules, Limits::default())
+    }
+
+    pub(crate) fn with_limits(
+        offers: Vec<Offer>,
+        rules: Vec<Arc<dyn InvocationRule>>,
+        limits: Limits,
+    ) -> Self {
         let (store, records) = (Arc::<Memory>::default(), Arc::<Records>::default());
         let (clock, written) = (Arc::<Hands>::default(), Arc::<Ears>::default());
         let approvals =
             Approvals { store: store.clone(), expire_after: Duration::from_secs(Self::WAIT) };
         let pipeline = Pipeline::new(PipelineConfig {
             approvals: Some(approvals),
+            limits,
             listeners: vec![written.clone()],
             rules: Rules::new(rules).unwrap(),
             ..PipelineConfig::new(records.clone(), clock.clone())

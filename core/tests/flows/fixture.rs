@@ -250,9 +250,12 @@ impl Bench {
     }
 
     pub(crate) fn with_limits(plugins: Vec<Offer>, limits: Limits) -> Self {
+        Self::with_clock(plugins, limits, Arc::new(Counting::default()))
+    }
+
+    pub(crate) fn with_clock(plugins: Vec<Offer>, limits: Limits, clock: Arc<dyn Clock>) -> Self {
         let records = Arc::new(Records::default());
         let sink = Arc::clone(&records) as Arc<dyn AuditSink>;
-        let clock = Arc::new(Counting::default());
         let pipeline = Pipeline::new(PipelineConfig { limits, ..PipelineConfig::new(sink, clock) });
         let (plan, collisions) = Plan::new(offer("core", []), plugins).unwrap();
         assert_eq!(collisions, []);
@@ -267,6 +270,14 @@ impl Bench {
 
     pub(crate) fn call(&self, tool: &str, arguments: &str) -> Result<Reply, CallError> {
         self.pipeline.call(&CallRequest::new(tool, arguments, &anonymous()))
+    }
+
+    /// How the calls ended that are recorded, as `tool outcome code`.
+    pub(crate) fn ended(&self) -> Vec<String> {
+        let line = |record: &Recorded| {
+            format!("{} {} {}", record.tool, record.outcome, record.code.unwrap_or("-"))
+        };
+        self.records.calls().iter().map(line).collect()
     }
 
     /// The only record there is.

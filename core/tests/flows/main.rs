@@ -34,6 +34,11 @@ mod writing;
 mod judging;
 mod simulating;
 
+mod counting;
+mod queueing;
+mod reserving;
+mod turnstile;
+
 mod replies;
 mod writes;
 

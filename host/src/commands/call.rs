@@ -4,7 +4,7 @@ mod interrupt;
 
 use std::{fs::File, sync::Arc};
 
-use toolbay_loader::{CallError, CallRequest, CancelToken, ProviderStatus, Toolbay};
+use toolbay_loader::{CallError, CallRequest, CancelToken, ProviderStatus, ReplyError, Toolbay};
 
 pub(super) use self::interrupt::InterruptError;
 use crate::{
@@ -118,6 +118,10 @@ pub(super) fn help(error: &CallError) -> Option<String> {
             "nothing was run; `toolbay explain {tool}`, with the --agent and --as of the call, says why and what to do"
         )),
         CallError::ApprovalRequired { .. } => Some("nothing was run".to_owned()),
+        CallError::Reply { source: ReplyError::OverLimit { .. }, .. } => Some(format!(
+            "ask the tool for less, or raise result_bytes under [limits] in {}",
+            config::FILE_NAME
+        )),
         CallError::Schema { provider, .. } | CallError::Reply { provider, .. } => {
             Some(format!("report it to the vendor of {provider}"))
         }

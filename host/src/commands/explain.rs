@@ -1,6 +1,7 @@
 //! `toolbay explain`: why a tool can or can't be used, gate by gate, and what to do about it.
 
 mod gates;
+mod limits;
 mod name;
 mod provider;
 mod remedy;

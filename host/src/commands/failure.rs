@@ -1,5 +1,7 @@
 //! An error as programs read it, under keys that never change.
 
+use std::time::Duration;
+
 use serde::Serialize;
 use toolbay_loader::{
     AccessError, ApprovalError, ApprovalId, ArgumentsError, CallError, Party, ToolName, Violation,
@@ -26,6 +28,9 @@ pub(super) struct FailureRow<'a> {
     /// The request for approval that it is about.
     #[serde(skip_serializing_if = "Option::is_none")]
     id: Option<&'a str>,
+    /// After how long the same can be tried again.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    retry_after_ms: Option<u64>,
     /// Names that an unknown one may have stood for.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     nearest: Vec<&'a str>,
@@ -81,7 +86,8 @@ impl<'a> Failure<'a> {
 impl<'a> FailureRow<'a> {
     fn new(code: &'a str, party: Party, message: String) -> Self {
         let (nearest, violations) = (Vec::new(), Vec::new());
-        Self { code, party: party_word(party), message, id: None, nearest, violations }
+        let (id, retry_after_ms) = (None, None);
+        Self { code, party: party_word(party), message, id, retry_after_ms, nearest, violations }
     }
 }
 
@@ -99,6 +105,7 @@ impl<'a> From<&'a CallError> for FailureRow<'a> {
         };
         Self {
             id: error.approval().map(ApprovalId::as_str),
+            retry_after_ms: error.retry_after().map(milliseconds),
             nearest: nearest.iter().map(ToolName::as_str).collect(),
             violations: violations.iter().map(ViolationRow::from).collect(),
             ..Self::new(error.code(), error.party(), report::chain(error))
@@ -125,17 +132,28 @@ impl<'a> From<&'a ApprovalError> for FailureRow<'a> {
             ApprovalError::Input { violations } => violations,
             _ => &[],
         };
+        let retry_after = match error {
+            ApprovalError::Limit { source, .. } => source.retry_after(),
+            _ => None,
+        };
         Self {
+            retry_after_ms: retry_after.map(milliseconds),
             violations: violations.iter().map(ViolationRow::from).collect(),
             ..Self::new(error.code(), error.party(), report::chain(error))
         }
     }
 }
 
+fn milliseconds(duration: Duration) -> u64 {
+    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
+}
+
 #[cfg(test)]
 mod tests {
+    use std::num::NonZeroU32;
+
     use serde_json::json;
-    use toolbay_loader::{RawReply, ReplyStatus};
+    use toolbay_loader::{LimitError, LimitScope, RawReply, ReplyStatus};
 
     use super::*;
     use crate::sample;
@@ -149,6 +167,14 @@ mod tests {
             id: "7k3f".parse().unwrap(),
             running: false,
             input: false,
+        };
+        let limited = CallError::Limit {
+            tool: "says".parse().unwrap(),
+            source: LimitError::Rate {
+                scope: LimitScope::Tool("says".parse().unwrap()),
+                per_minute: NonZeroU32::MIN,
+                retry_after: Duration::from_millis(2),
+            },
         };
         let unknown = AccessError::Unknown {
             kind: "tool",
@@ -179,6 +205,10 @@ mod tests {
             (
                 CommandError::from(pending),
                 json!({ "code": "approval_pending", "party": "caller", "id": "7k3f" }),
+            ),
+            (
+                CommandError::from(limited),
+                json!({ "code": "rate_limited", "party": "caller", "retry_after_ms": 2 }),
             ),
             (
                 CommandError::from(unknown),

@@ -2,8 +2,8 @@
 
 use serde::Serialize;
 use toolbay_loader::{
-    ChangedTool, Collision, ProviderId, ProviderStatus, RefreshOptions, RefreshReport, Rejection,
-    ToolName, Toolbay,
+    ChangedTool, Collision, Config, ProviderId, ProviderStatus, RefreshOptions, RefreshReport,
+    Rejection, ToolName, Toolbay,
 };
 
 use crate::{
@@ -83,8 +83,7 @@ pub(super) fn refresh(
     warn_about_access(&toolbay);
     let options = RefreshOptions::default().replace(args.replace).retry(args.retry);
     let report = toolbay.refresh_with(options)?;
-    let configured: Vec<&ProviderId> = toolbay.config().providers.keys().collect();
-    warn_of_unknown_providers(&configured, &report);
+    warn_of_unknown(&toolbay, &report);
     if args.json {
         output.json(&json(&report))?;
     } else {
@@ -97,21 +96,40 @@ pub(super) fn refresh(
     Ok(if everything { Exit::Done } else { Exit::Refused })
 }
 
-/// The configuration of a provider that is not there is more often a typing mistake than a plan.
-fn warn_of_unknown_providers(configured: &[&ProviderId], report: &RefreshReport) {
-    let found = || {
-        let registered = report.providers.iter().map(|provider| provider.id.as_str());
-        registered.chain(report.rejections.iter().filter_map(|one| one.provider.as_deref()))
-    };
-    for id in configured.iter().filter(|id| !found().any(|found| found == id.as_str())) {
-        let near = nearest(id.as_str(), found());
-        let near = near.map(|near| format!("; did you mean {near:?}?")).unwrap_or_default();
-        report::warning(&format!(
-            "{} configures provider {:?}, which no plugin is{near}",
-            config::FILE_NAME,
-            id.as_str()
-        ));
+/// What is said of a provider or tool that is not there is more often a typing mistake than a plan.
+fn warn_of_unknown(toolbay: &Toolbay, report: &RefreshReport) {
+    let Config { providers: configured, limits, .. } = toolbay.config();
+    let registered = report.providers.iter().map(|provider| provider.id.as_str());
+    let rejected = report.rejections.iter().filter_map(|one| one.provider.as_deref());
+    let ids: Vec<&str> = registered.chain(rejected).collect();
+    let declared = report.providers.iter().flat_map(|provider| &provider.declared);
+    let registry = toolbay.registry();
+    let aliases = registry.aliases().map(|(name, _)| name);
+    let tools = declared.map(|tool| &tool.name).chain(aliases).map(ToolName::as_str);
+    let tools: Vec<&str> = tools.collect();
+
+    for id in unknown(configured.keys().map(ProviderId::as_str), &ids) {
+        warn_of(&format!("configures provider {id:?}, which no plugin is"), id, &ids);
     }
+    for id in unknown(limits.providers.keys().map(ProviderId::as_str), &ids) {
+        warn_of(&format!("limits provider {id:?}, which no plugin is"), id, &ids);
+    }
+    for name in unknown(limits.tools.keys().map(ToolName::as_str), &tools) {
+        warn_of(&format!("limits tool {name:?}, which no registered plugin has"), name, &tools);
+    }
+}
+
+fn unknown<'a>(
+    said: impl Iterator<Item = &'a str>,
+    known: &[&str],
+) -> impl Iterator<Item = &'a str> {
+    said.filter(move |said| !known.contains(said))
+}
+
+fn warn_of(what: &str, said: &str, known: &[&str]) {
+    let near = nearest(said, known.iter().copied());
+    let near = near.map(|near| format!("; did you mean {near:?}?")).unwrap_or_default();
+    report::warning(&format!("{} {what}{near}", config::FILE_NAME));
 }
 
 fn json(report: &RefreshReport) -> ReportJson<'_> {

@@ -16,7 +16,7 @@ use toolbay_loader::{
     Unsigned, Visibility, WorkerLimits,
 };
 
-use super::{json::JsonTable, static_audit::StaticAuditSection};
+use super::{json::JsonTable, limits::LimitsSection, static_audit::StaticAuditSection};
 use crate::nearest::nearest;
 
 #[derive(Deserialize)]
@@ -167,15 +167,6 @@ impl From<UnsignedWord> for Unsigned {
             UnsignedWord::Refuse => Self::Refuse,
         }
     }
-}
-
-#[derive(Default, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct LimitsSection {
-    pub(super) text_bytes: Option<usize>,
-    pub(super) argument_bytes: Option<usize>,
-    pub(super) media_bytes: Option<usize>,
-    pub(super) artifact_bytes: Option<usize>,
 }
 
 #[derive(Default, Deserialize)]

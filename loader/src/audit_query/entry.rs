@@ -207,9 +207,7 @@ impl AuditEntry {
     /// was cancelled did.
     pub fn is_error(&self) -> bool {
         match &self.event {
-            AuditEvent::Call(call) => {
-                call.is_failure() || call.outcome == Outcome::Refused.as_str()
-            }
+            AuditEvent::Call(call) => call.is_failure() || call.was_kept_out(),
             AuditEvent::Decision(decision) => decision.refused.is_some(),
         }
     }
@@ -226,6 +224,7 @@ impl AuditCall {
             Outcome::Ok,
             Outcome::Cancelled,
             Outcome::Refused,
+            Outcome::Limited,
             Outcome::Suspended,
             Outcome::Delivered,
         ];
@@ -235,11 +234,16 @@ impl AuditCall {
     /// Why the call was denied: the gate's reason, or else the code of the error. `None` where it was not denied, whatever a gate has
     /// observed of it; arguments that do not fit are no denial.
     pub fn denial(&self) -> Option<&str> {
-        if self.outcome != Outcome::Refused.as_str() {
+        if !self.was_kept_out() {
             return None;
         }
         let reason = self.reason.as_deref().filter(|_| !self.observed_only);
         reason.or(self.code.as_deref().filter(|code| !Self::NO_DENIALS.contains(code)))
+    }
+
+    /// Whether nothing of it was run, because something stood against it.
+    fn was_kept_out(&self) -> bool {
+        [Outcome::Refused, Outcome::Limited].iter().any(|outcome| self.outcome == outcome.as_str())
     }
 
     /// Whether it is a call of a tool that writes.

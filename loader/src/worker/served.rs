@@ -208,7 +208,7 @@ impl Served {
             Request::Create { configuration } => self.create(number, configuration),
             Request::Tools => {
                 self.host.say(&FromWorker::Phase(LoadPhase::Tools));
-                if let Some(tools) = self.with_entries(number, Entries::tools) {
+                if let Some(tools) = self.with_entries(number, InProcess::tools) {
                     self.host.answer(number, Answer::Given(Some(&tools)));
                 }
             }

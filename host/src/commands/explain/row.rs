@@ -6,6 +6,7 @@ use toolbay_loader::{Actor, ActorName, Decider, Entry, ToolState};
 use super::{
     Case,
     gates::{GateRow, gates},
+    limits::LimitRow,
     name::{Name, collisions},
 };
 use crate::{
@@ -33,6 +34,8 @@ pub(super) struct Explanation {
     reason: Option<&'static str>,
     gates: Vec<GateRow>,
     on_call: Option<OnCall>,
+    /// The limits of its provider, and its own.
+    limits: Vec<LimitRow>,
     /// How the tool stands to what somebody has looked at.
     pin: Option<&'static str>,
 }
@@ -71,6 +74,7 @@ impl Explanation {
             allowed: failed.is_none(),
             reason: failed.map(|gate| gate.gate),
             on_call: entry.map(|entry| on_call(case, entry)),
+            limits: entry.map(|entry| limits(case, entry)).unwrap_or_default(),
             pin: state.map(|state| pin(&state)),
             gates,
         }
@@ -86,6 +90,11 @@ fn pin(state: &ToolState) -> &'static str {
         }
         (true, _) => "changed since somebody looked at it, and can do no more than before",
     }
+}
+
+fn limits(case: &Case<'_>, entry: &Entry) -> Vec<LimitRow> {
+    let uses = case.opened.toolbay.limits(entry);
+    uses.iter().map(|used| LimitRow::of(&used.scope, &used.limits)).collect()
 }
 
 fn on_call(case: &Case<'_>, entry: &Entry) -> OnCall {
@@ -166,6 +175,10 @@ pub(super) fn show(row: &Explanation, output: &mut Output) -> Result<(), OutputE
         if let Some(deciders) = deciders {
             facts.add("deciders", deciders);
         }
+    }
+    if !row.limits.is_empty() {
+        let lines: Vec<String> = row.limits.iter().map(LimitRow::words).collect();
+        facts.add("limits", lines.join("\n"));
     }
     if let Some(pin) = row.pin {
         facts.add("review", pin);

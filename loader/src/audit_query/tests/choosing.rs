@@ -126,6 +126,12 @@ fn a_filter_admits_what_it_says_and_nothing_else() {
             call(json!({ "outcome": "suspended" })),
         ),
         (
+            "what a limit refused is an error",
+            AuditFilter { only_errors: true, ..AuditFilter::default() },
+            call(json!({ "outcome": "limited" })),
+            call(json!({ "outcome": "delivered" })),
+        ),
+        (
             "errors of decisions",
             AuditFilter { only_errors: true, ..AuditFilter::default() },
             decision(json!({ "refused": "stale" })),
@@ -239,6 +245,8 @@ fn only_what_was_denied_is_counted_as_a_denial() {
         (call(json!({ "outcome": "refused", "code": "approval_denied" })), Some("approval_denied")),
         (call(json!({ "outcome": "refused", "code": "invalid_arguments" })), None),
         (call(json!({ "outcome": "refused", "code": "interrupted" })), None),
+        (call(json!({ "outcome": "limited", "code": "rate_limited" })), Some("rate_limited")),
+        (call(json!({ "outcome": "timed_out", "code": "deadline_exceeded" })), None),
         (call(json!({ "outcome": "suspended", "code": "approval_pending" })), None),
         (call(json!({ "outcome": "delivered" })), None),
         (call(json!({ "outcome": "cancelled" })), None),
