@@ -14,7 +14,7 @@ use toolbay_tests::{
     Home, call,
     child::{Child, say},
     nobody,
-    violent::{Moment, order},
+    violent::Moment,
 };
 
 #[test]
@@ -80,7 +80,8 @@ fn end_a_thread_after_its_provider() {
     let (called, gone) = (Barrier::new(2), Barrier::new(2));
     thread::scope(|scope| {
         let thread = scope.spawn(|| {
-            let reply = order(&toolbay, "thread_local");
+            // Without a deadline it runs on this thread.
+            let reply = call(&toolbay, "do", &json!({ "deed": "thread_local" }));
             called.wait();
             gone.wait();
             reply.unwrap();

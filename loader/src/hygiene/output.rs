@@ -66,6 +66,8 @@ impl Redirected {
             provider: provider.clone(),
         };
         let late = Arc::clone(&kept);
+        // Where the time is over at once, the reader puts back what was redirected before, and not what is about to be.
+        let not_yet = kept.lock();
         thread::Builder::new().name("plugin output".to_owned()).spawn(move || {
             let _ = say.send(());
             reader.read_until(&ended, until);
@@ -77,11 +79,12 @@ impl Redirected {
         })?;
         // A thread can't begin while constructors run: the C library has locked what it needs for that.
         let _ = begun.recv();
-        let redirected = Self { kept, end: Some(end), printed };
-        // Where one fails, dropping puts both back.
-        dup2_stdout(&to_output)?;
-        dup2_stderr(&to_errors)?;
-        Ok(redirected)
+        let redirected = [dup2_stdout(&to_output), dup2_stderr(&to_errors)];
+        drop(not_yet);
+        // Where one has failed, dropping puts both back.
+        let begun = Self { kept, end: Some(end), printed };
+        redirected.into_iter().collect::<Result<(), _>>()?;
+        Ok(begun)
     }
 
     /// Takes the right to put the descriptors back; `None` where the reader has done so, since it took too long.
