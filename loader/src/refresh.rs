@@ -77,7 +77,7 @@ pub(crate) struct Found {
     /// What is worth remembering of this scan.
     pub(crate) cache: ScanCache,
     /// The ids that plugins give themselves for which there was no room.
-    without_room: BTreeSet<String>,
+    failing: BTreeSet<String>,
 }
 
 /// A plugin that is there, before it is known which of several versions is used.
@@ -108,7 +108,7 @@ impl Scan<'_> {
             warnings: Vec::new(),
             ignored: Vec::new(),
             cache: self.cache.emptied(),
-            without_room: BTreeSet::new(),
+            failing: BTreeSet::new(),
         };
         let mut present = Vec::new();
         for candidate in &candidates {
@@ -120,7 +120,7 @@ impl Scan<'_> {
             let provider = self.provide(plugin, &mut found);
             found.providers.extend(provider);
         }
-        self.keep_without_room(&mut found);
+        self.keep_serving(&mut found);
         found.rejections.sort();
         found
     }
@@ -177,9 +177,7 @@ impl Scan<'_> {
             }
             Err(reasons) => {
                 let id = source.id();
-                found
-                    .without_room
-                    .extend(id.clone().filter(|_| reasons.iter().any(is_lack_of_room)));
+                found.failing.extend(id.clone().filter(|_| reasons.iter().any(is_lack_of_room)));
                 let rejections = reasons.into_iter().map(|reason| reason.of(path, id.as_deref()));
                 found.rejections.extend(rejections);
                 None
@@ -265,22 +263,23 @@ impl Scan<'_> {
                 Some(Arc::new(self.new_provider(registered).running(instance)))
             }
             Err(reason) => {
-                found.without_room.extend(is_lack_of_room(&reason).then(|| id.to_string()));
+                let leaves_the_old = is_lack_of_room(&reason) || is_failure_of_code(&reason);
+                found.failing.extend(leaves_the_old.then(|| id.to_string()));
                 found.rejections.push(of_source(reason));
                 None
             }
         }
     }
 
-    /// Keeps what is registered where there was no room for what is there now: a full disk says nothing about a plugin.
-    fn keep_without_room(&self, found: &mut Found) {
+    /// Keeps what is registered where what is there now can't take its place, though it may: for there was no room, or its code failed.
+    fn keep_serving(&self, found: &mut Found) {
         let is_found = |id: &ProviderId| {
             found.providers.iter().any(|provider| provider.registered().plugin.id == *id)
         };
         let kept: Vec<_> = self
             .registered
             .iter()
-            .filter(|before| found.without_room.contains(before.plugin.id.as_str()))
+            .filter(|before| found.failing.contains(before.plugin.id.as_str()))
             .filter(|before| !is_found(&before.plugin.id))
             .map(|before| Arc::new(self.new_provider(before.clone())))
             .collect();
@@ -381,6 +380,16 @@ pub(crate) fn duplicate(id: &ProviderId, version: &Version, source: &str) -> Rea
 }
 
 /// Whether the host could not write what it has to: a copy, or what is in use.
+/// Whether a plugin was accepted, and then failed as its code ran, now or before.
+fn is_failure_of_code(reason: &Reason) -> bool {
+    match reason.stage {
+        Stage::Load | Stage::Adapt => true,
+        // That is the operator's mistake, and the same for every version.
+        Stage::Create => reason.code != "bad_configuration",
+        stage => stage == Stage::Policy && reason.code == "failed_before",
+    }
+}
+
 fn is_lack_of_room(reason: &Reason) -> bool {
     matches!(reason.code, "not_written" | "store_failed")
 }

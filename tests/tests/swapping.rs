@@ -250,8 +250,15 @@ fn a_version_that_fails_leaves_the_old_one_serving() {
         ("hangs", |it| patch_deed(it, Moment::Create, "hang"), (Stage::Create, "hung"), &PLACES),
     ];
     for (name, spoil, verdict, places) in spoiled {
-        for &place in places {
-            let swapping = Swapping::new(place, Way::Installed);
+        // Of a file that is refused as it lies there, nobody knows that it is a version of this provider.
+        let ways = match verdict.0 {
+            Stage::Verify => &[Way::Installed][..],
+            _ => &[Way::Installed, Way::Found],
+        };
+        for (&place, &way) in
+            places.iter().flat_map(|place| ways.iter().map(move |way| (place, way)))
+        {
+            let swapping = Swapping::new(place, way);
             swapping.put_well("1.0.0");
             let worker = swapping.worker();
             let calls = Calls::begin(&swapping);
