@@ -130,13 +130,16 @@ impl Running {
     /// Says that this process has loaded a library.
     pub(crate) fn loaded(&self, library: LoadedLibrary) -> io::Result<()> {
         let mut own = self.own.lock();
+        own.loaded.retain(|there| is_there(there, process::id()));
         own.loaded.push(library.clone());
         self.append(&mut own, &Line::Loaded(Box::new(library)))
     }
 
-    /// What this process has loaded through this home.
+    /// What this process has loaded through this home, in itself and in workers that have not ended.
     pub(crate) fn own(&self) -> Vec<LoadedLibrary> {
-        self.own.lock().loaded.clone()
+        let mut own = self.own.lock();
+        own.loaded.retain(|there| is_there(there, process::id()));
+        own.loaded.clone()
     }
 
     /// Keeps other processes from using further entries of the store, until the lock is dropped.
@@ -203,6 +206,18 @@ impl Drop for Running {
     }
 }
 
+/// Whether the process that a library was loaded in has not ended: a worker is a child of its host.
+fn is_there(library: &LoadedLibrary, host: u32) -> bool {
+    library.worker.is_none_or(|worker| parent_of(worker) == Some(host))
+}
+
+fn parent_of(process: u32) -> Option<u32> {
+    let stat = fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
+    // After the name, which may hold anything: the state, and the parent.
+    let (_, after) = stat.rsplit_once(") ")?;
+    after.split(' ').nth(1)?.parse().ok()
+}
+
 fn write_line(file: &mut File, line: &Line) -> io::Result<()> {
     let mut text = serde_json::to_vec(line)?;
     text.push(b'\n');
@@ -252,6 +267,8 @@ fn read(path: &Path) -> io::Result<Option<RunningProcess>> {
             Line::Loaded(library) => process.loaded.push(*library),
         }
     }
+    let RunningProcess { pid, loaded, .. } = &mut process;
+    loaded.retain(|there| is_there(there, *pid));
     Ok(Some(process))
 }
 
@@ -293,6 +310,29 @@ mod tests {
         let processes = Running::new(home.path()).processes().unwrap();
         let [process] = &processes[..] else { panic!("one file: {processes:?}") };
         assert_eq!(process.holds, [first, third].into(), "the worker's is gone");
+    }
+
+    #[test]
+    fn a_library_in_a_worker_is_told_until_that_ends() {
+        let home = tempfile::tempdir().unwrap();
+        let running = Running::new(home.path());
+        let mut worker =
+            process::Command::new("cat").stdin(process::Stdio::piped()).spawn().unwrap();
+        let there = LoadedLibrary { worker: Some(worker.id()), ..library("a") };
+        running.hold(ContentHash::of(b"a")).unwrap();
+        running.loaded(there.clone()).unwrap();
+        running.loaded(library("b")).unwrap();
+        let told = || (running.own(), running.processes().unwrap().remove(0).loaded);
+        let both = vec![there, library("b")];
+        assert_eq!(told(), (both.clone(), both));
+        drop(worker.stdin.take());
+        worker.wait().unwrap();
+        let own = vec![library("b")];
+        assert_eq!(told(), (own.clone(), own));
+        // A process of that number that is somebody else's is no worker.
+        let first = LoadedLibrary { worker: Some(1), ..library("c") };
+        running.loaded(first).unwrap();
+        assert_eq!(running.own(), [library("b")]);
     }
 
     #[test]
