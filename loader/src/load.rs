@@ -1,7 +1,7 @@
 //! From a plugin in the store to one that runs: verified once more, opened, created and listed. This is where its code first runs, in the host
 //! or in a worker.
 
-use std::{path::Path, sync::Arc, time::Instant};
+use std::{sync::Arc, time::Instant};
 
 use serde_json::value::RawValue;
 use toolbay_core::{ProviderId, ToolDefinition};
@@ -180,11 +180,8 @@ fn run_in_worker(
     sandbox: Sandbox,
 ) -> Result<(Loaded, Opening), Reason> {
     let worker = watch.phase("start", vetting.start_worker(&plugin.id))?;
-    let files = loadable.hashed()?;
-    let files: Vec<(&Path, ContentHash)> =
-        files.iter().map(|(path, hash)| (*path, *hash)).collect();
-    let [library, companions @ ..] = &files[..] else { return Err(no_worker()) };
-    let mapped = watch.phase("open", worker.open(*library, companions, sandbox))?;
+    let companions = loadable.hashed_companions();
+    let mapped = watch.phase("open", worker.open(loadable.hashed(), &companions, sandbox))?;
     let created = worker.create(configuration).map_err(|broken| refused(Stage::Create, &broken));
     watch.phase("create", created)?;
     let listed = worker.tools().map_err(|broken| refused(Stage::Adapt, &broken));

@@ -35,7 +35,7 @@ use crate::{
     policy::Isolation,
     rejection::{Reason, Rejection, Stage},
     static_audit::{Check, HostSystem, Level, StaticAuditPolicy},
-    store::{ContentHash, hash_of},
+    store::ContentHash,
     trust::Signer,
     vetting::{Rulebook, Vetting},
 };
@@ -72,24 +72,35 @@ pub(crate) struct Taken {
 #[derive(Debug)]
 pub(crate) struct Loadable {
     pub(crate) library: Inspected,
+    /// The hash of the library's own file.
+    hash: ContentHash,
     /// The libraries that travel with it.
-    companions: Vec<(PathBuf, File)>,
+    companions: Vec<Companion>,
     pub(crate) manifest: Option<Manifest>,
+}
+
+/// A library that travels with a plugin, verified and held open.
+#[derive(Debug)]
+struct Companion {
+    path: PathBuf,
+    file: File,
+    hash: ContentHash,
 }
 
 impl Loadable {
     /// Opens the library. This is where its code first runs. `enter` is told of each phase before it begins.
     pub(crate) fn open(&self, enter: &dyn Fn(LoadPhase)) -> Result<Opened, Reason> {
         let library = VerifiedFile { path: self.library.path(), file: self.library.file() };
+        let companions = self.companions.iter();
         let companions: Vec<VerifiedFile<'_>> =
-            self.companions.iter().map(|(path, file)| VerifiedFile { path, file }).collect();
+            companions.map(|Companion { path, file, .. }| VerifiedFile { path, file }).collect();
         library::open_library(library, &companions, enter)
             .map_err(|error| NotOpened::from(&error).reason())
     }
 
     /// The folders of the store that its libraries are in.
     pub(crate) fn folders(&self) -> BTreeSet<&Path> {
-        let companions = self.companions.iter().map(|(path, _)| path.as_path());
+        let companions = self.companions.iter().map(|companion| companion.path.as_path());
         companions.chain([self.library.path()]).filter_map(Path::parent).collect()
     }
 
@@ -98,14 +109,14 @@ impl Loadable {
         self.library.facts().unwinds && self.library.note().panic == findings::UNWIND
     }
 
-    /// The library, and those that travel with it, each with the hash of what was verified.
-    pub(crate) fn hashed(&self) -> Result<Vec<(&Path, ContentHash)>, Reason> {
-        let own = (self.library.path(), self.library.file());
-        let files = std::iter::once(own)
-            .chain(self.companions.iter().map(|(path, file)| (path.as_path(), file)));
-        let hashed = |(path, file)| hash_of(file).map(|hash| (path, hash));
-        let hashed: std::io::Result<Vec<_>> = files.map(hashed).collect();
-        hashed.map_err(|error| NotOpened::changed(error.to_string()).reason())
+    /// The library with the hash that was verified.
+    pub(crate) fn hashed(&self) -> (&Path, ContentHash) {
+        (self.library.path(), self.hash)
+    }
+
+    /// The libraries that travel with it, with the hashes that were verified.
+    pub(crate) fn hashed_companions(&self) -> Vec<(&Path, ContentHash)> {
+        self.companions.iter().map(|companion| (&*companion.path, companion.hash)).collect()
     }
 }
 
@@ -250,7 +261,8 @@ impl Rulebook {
         // What is hashed is the very file that was read, which nothing but its own content can change.
         vetting.store.check_hash(library.file(), plugin.hash)?;
         let (declared, _) = declared_tools(library.note());
-        Ok((Loadable { library, companions: Vec::new(), manifest: None }, declared))
+        let (hash, companions) = (plugin.hash, Vec::new());
+        Ok((Loadable { library, hash, companions, manifest: None }, declared))
     }
 }
 
@@ -270,8 +282,8 @@ pub(crate) fn plugin_at(path: &Path) -> Result<Inspected, Reason> {
 }
 
 /// The names under which a linker looks for libraries that travel with a plugin.
-fn companion_names(companions: &[(PathBuf, File)]) -> BTreeSet<String> {
-    let names = companions.iter().filter_map(|(path, _)| path.file_name());
+fn companion_names(companions: &[Companion]) -> BTreeSet<String> {
+    let names = companions.iter().filter_map(|companion| companion.path.file_name());
     names.map(|name| name.to_string_lossy().into_owned()).collect()
 }
 

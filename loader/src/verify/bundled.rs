@@ -1,17 +1,13 @@
 //! Bundles: who signed them, and whether manifest, files and the library's own note say the same.
 
-use std::{
-    collections::BTreeSet,
-    io,
-    path::{Path, PathBuf},
-};
+use std::{collections::BTreeSet, io, path::Path};
 
 use semver::Version;
 use toolbay_abi::note::TARGET;
 
 use super::{
-    DeclaredTool, Loadable, StoredPlugin, Taken, declared_tools, drift, identity, judged,
-    other_signer, plugin_at,
+    Companion, DeclaredTool, Loadable, StoredPlugin, Taken, declared_tools, drift, identity,
+    judged, other_signer, plugin_at,
 };
 use crate::{
     bundle::{Bundle, ListedFile, Manifest, Target},
@@ -145,19 +141,19 @@ impl Rulebook {
         }
         let inspected = plugin_at(&folder.join(library.path.as_str()))?;
         vetting.store.check_hash(inspected.file(), library.sha256)?;
-        let mut companions: Vec<(PathBuf, std::fs::File)> = Vec::new();
+        let mut companions = Vec::new();
         for companion in target.libraries.iter().skip(1) {
             let path = folder.join(companion.path.as_str());
             let (file, _) = inspect::open(&path)?;
             vetting.store.check_hash(&file, companion.sha256)?;
-            companions.push((path, file));
+            companions.push(Companion { path, file, hash: companion.sha256 });
         }
         if let Some(reason) = agreement(manifest, target, &inspected).into_iter().next() {
             return Err(reason);
         }
         let (declared, _) = declared_in_both(manifest, &inspected);
-        let manifest = Some(manifest.clone());
-        Ok((Loadable { library: inspected, companions, manifest }, declared))
+        let (hash, manifest) = (library.sha256, Some(manifest.clone()));
+        Ok((Loadable { library: inspected, hash, companions, manifest }, declared))
     }
 }
 
