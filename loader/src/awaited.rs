@@ -2,8 +2,9 @@
 
 use std::time::{Duration, Instant};
 
-use parking_lot::{Condvar, Mutex};
 use toolbay_core::CancelToken;
+
+use crate::sync::{Condvar, Mutex};
 
 /// How long a wait goes on before it looks whether somebody has cancelled.
 const LOOK: Duration = Duration::from_millis(10);
@@ -120,6 +121,9 @@ impl<T> Awaited<T> {
         }
     }
 }
+
+#[cfg(all(test, shuttle))]
+mod model;
 
 #[cfg(test)]
 mod tests {

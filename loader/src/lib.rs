@@ -41,6 +41,7 @@
 mod plugin_text;
 mod rejection;
 mod signal_name;
+mod sync;
 
 mod compatibility;
 mod deadlines;
@@ -77,6 +78,7 @@ mod probes;
 mod reach;
 mod running;
 mod services;
+mod supervised;
 mod threads;
 mod worker;
 

@@ -4,26 +4,24 @@ use std::{
     path::PathBuf,
     sync::{
         Arc,
-        atomic::{AtomicBool, AtomicU64, Ordering},
+        atomic::{AtomicU64, Ordering},
     },
     thread,
     time::{Duration, Instant},
 };
 
-use arc_swap::ArcSwapOption;
-use parking_lot::Mutex;
 use serde_json::value::RawValue;
 use toolbay_core::{
     BackendError, Caller, RawReply, ToolBackend, ToolDefinition, ToolName, ValidCall,
 };
 
 use crate::{
-    breaker::Breaker,
     config::Config,
     entries::Crash,
     instance::{self, Instance},
     load::{Loaded, load},
     rejection::{Reason, Rejection, Stage},
+    supervised::{NotRunning, Runs, Supervised},
     verify::StoredPlugin,
     vetting::{Place, Vetting},
 };
@@ -41,11 +39,7 @@ pub(crate) struct PluginProvider {
     registered: Registered,
     vetting: Arc<Vetting>,
     configuration: Option<Box<RawValue>>,
-    running: ArcSwapOption<Running>,
-    /// Held by whoever opens the library, or starts its process again.
-    opening: Mutex<Breaker>,
-    /// Whether a process of it has ended since a call succeeded last.
-    has_ended: AtomicBool,
+    running: Supervised<Running>,
     faults: AtomicU64,
 }
 
@@ -53,6 +47,12 @@ struct Running {
     instance: Instance,
     /// Tools that it no longer lists as they are registered.
     changed: Vec<ToolName>,
+}
+
+impl Runs for Running {
+    fn ended(&self) -> Option<Crash> {
+        self.instance.ended()
+    }
 }
 
 impl PluginProvider {
@@ -63,17 +63,15 @@ impl PluginProvider {
             registered,
             vetting: Arc::clone(vetting),
             configuration,
-            running: ArcSwapOption::empty(),
-            opening: Mutex::default(),
-            has_ended: AtomicBool::new(false),
+            running: Supervised::new(None),
             faults: AtomicU64::new(0),
         }
     }
 
     /// The provider with an instance that runs already, and that has just listed its tools.
     pub(crate) fn running(self, instance: Instance) -> Self {
-        self.running.store(Some(Arc::new(Running { instance, changed: Vec::new() })));
-        self
+        let running = Supervised::new(Some(Running { instance, changed: Vec::new() }));
+        Self { running, ..self }
     }
 
     /// What is registered of it.
@@ -88,7 +86,7 @@ impl PluginProvider {
 
     /// Whether its library is open, in this process or in a worker of it.
     pub(crate) fn is_running(&self) -> bool {
-        self.running.load().as_ref().is_some_and(|running| running.instance.ended().is_none())
+        self.running.is_running()
     }
 
     /// How many calls ended with a fault.
@@ -99,33 +97,28 @@ impl PluginProvider {
     /// The running provider. The first caller opens the library, and whoever calls next starts a process again that has ended; a failure is
     /// tried again by the next one, for its cause may go away.
     fn ensure_running(&self) -> Result<Arc<Running>, Rejection> {
-        let mut breaker = self.opening.lock();
         let Registered { plugin, tools } = &self.registered;
-        let rulebook = self.vetting.rulebook();
-        if let Some(running) = self.running.load_full() {
-            let Some(hang) = running.instance.ended() else { return Ok(running) };
+        let may_be_replaced = |running: &Running| {
+            let rulebook = self.vetting.rulebook();
             let place = rulebook.place(plugin, &self.vetting.build);
-            if running.instance.is_in_host() && place != Place::Worker {
-                return Err(self.rejection(fenced(hang)));
-            }
-        }
-        if let Some(ended) = self.running.swap(None)
-            && let Some(crash) = ended.instance.ended()
-        {
-            let ends = breaker.ended(Instant::now());
-            self.has_ended.store(true, Ordering::Relaxed);
-            self.vetting.process_ended(plugin, &crash, ends);
-        }
-        if let Some(left) = breaker.wait(Instant::now()) {
-            return Err(self.rejection(restarting(breaker.ends(), left)));
-        }
-        let loaded = load(&self.vetting, &rulebook, plugin, self.configuration.as_deref());
-        let Loaded { instance, tools: listed, .. } =
-            loaded.map_err(|reason| self.rejection(reason))?;
-        let changed = instance::changed(tools.iter().map(|tool| &**tool), &listed);
-        let running = Arc::new(Running { instance, changed });
-        self.running.store(Some(Arc::clone(&running)));
-        Ok(running)
+            !running.instance.is_in_host() || place == Place::Worker
+        };
+        let tell = |crash: &Crash, ends| self.vetting.process_ended(plugin, crash, ends);
+        let start = || {
+            let rulebook = self.vetting.rulebook();
+            let loaded = load(&self.vetting, &rulebook, plugin, self.configuration.as_deref());
+            loaded.map(|Loaded { instance, tools: listed, .. }| {
+                let changed = instance::changed(tools.iter().map(|tool| &**tool), &listed);
+                Running { instance, changed }
+            })
+        };
+        self.running.ensure(may_be_replaced, tell, start).map_err(|why| {
+            self.rejection(match why {
+                NotRunning::Fenced(hang) => fenced(hang),
+                NotRunning::Restarting { ends, left } => restarting(ends, left),
+                NotRunning::Failed(reason) => reason,
+            })
+        })
     }
 
     fn rejection(&self, reason: Reason) -> Rejection {
@@ -139,17 +132,13 @@ impl PluginProvider {
         tool: &ToolName,
         work: impl FnOnce(&Instance) -> Result<T, BackendError>,
     ) -> Result<T, BackendError> {
-        let there = self.running.load();
-        let result = match &*there {
-            Some(running) if running.instance.ended().is_none() => {
-                self.listing(running, tool).and_then(work)
-            }
-            _ => match self.ensure_running() {
-                Ok(running) => self.listing(&running, tool).and_then(work),
-                Err(rejection) => Err(unavailable(rejection)),
-            },
-        };
-        self.counted(result)
+        let ensure = || self.ensure_running().map_err(unavailable);
+        let result =
+            self.running.with(ensure, |running| self.listing(running, tool).and_then(work));
+        if let Err(BackendError::Fault { .. } | BackendError::Crashed { .. }) = &result {
+            self.faults.fetch_add(1, Ordering::Relaxed);
+        }
+        result
     }
 
     /// The instance, where it lists the tool as it is registered.
@@ -181,20 +170,6 @@ impl PluginProvider {
         if let Err(error) = &result {
             let (id, tool) = (&self.registered.plugin.id, call.definition().name());
             log::warn!("provider {id}, tool {tool}, {question}: {error}");
-        }
-        result
-    }
-
-    fn counted<T>(&self, result: Result<T, BackendError>) -> Result<T, BackendError> {
-        match &result {
-            Err(BackendError::Fault { .. } | BackendError::Crashed { .. }) => {
-                self.faults.fetch_add(1, Ordering::Relaxed);
-            }
-            Ok(_) if self.has_ended.load(Ordering::Relaxed) => {
-                self.has_ended.store(false, Ordering::Relaxed);
-                self.opening.lock().worked();
-            }
-            _ => {}
         }
         result
     }
@@ -233,7 +208,7 @@ impl Drop for PluginBackend {
     /// that end at the same moment, one may wait all the same.
     fn drop(&mut self) {
         let Some(provider) = Arc::get_mut(&mut self.0) else { return };
-        let Some(running) = provider.running.swap(None) else { return };
+        let Some(running) = provider.running.take() else { return };
         let name = format!("end {}", provider.registered.plugin.id);
         let ending = thread::Builder::new().name(name).spawn(move || drop(running));
         if let Err(error) = ending {

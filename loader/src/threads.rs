@@ -1,8 +1,8 @@
 //! The threads that run a plugin's code where nobody may wait for it for good: as many as there are calls at once, and kept for the next ones.
 
-use std::{collections::VecDeque, io, sync::Arc, thread, time::Duration};
+use std::{collections::VecDeque, io, sync::Arc, time::Duration};
 
-use parking_lot::{Condvar, Mutex};
+use crate::sync::{Condvar, Mutex, thread};
 
 type Job = Box<dyn FnOnce() + Send>;
 
@@ -69,6 +69,9 @@ impl Shared {
         }
     }
 }
+
+#[cfg(all(test, shuttle))]
+mod model;
 
 #[cfg(test)]
 mod tests {

@@ -98,6 +98,16 @@ impl Checkout {
         command
     }
 
+    /// A command of the nightly compiler's cargo that runs in the root.
+    #[must_use]
+    pub fn nightly<const N: usize>(&self, arguments: [&str; N]) -> Command {
+        // Rustup's own cargo: the one that runs this program knows its own compiler alone.
+        let mut command = Command::new("cargo");
+        command.arg("+nightly").args(arguments).current_dir(self.root());
+        command.env_remove("CARGO").env_remove("RUSTC").env_remove("RUSTUP_TOOLCHAIN");
+        command
+    }
+
     /// Reads the files of the repository, in the order of their paths: what git tracks, and what is new and not ignored.
     ///
     /// # Errors

@@ -3,7 +3,7 @@
 //! It needs cargo-fuzz and a nightly compiler. What is found anew goes to the target folder; what is worth keeping is copied to
 //! `fuzz/corpus` by hand.
 
-use std::{fs, io, process::Command};
+use std::{fs, io};
 
 use cargo_metadata::camino::{Utf8Path, Utf8PathBuf};
 
@@ -78,10 +78,7 @@ pub fn run(
     }
     let mut steps = Steps::new(chosen.len() + 1);
     let cargo_fuzz = |does: &str| {
-        // Rustup's own cargo: the one that runs this program knows its own compiler alone.
-        let mut command = Command::new("cargo");
-        command.args(["+nightly", "fuzz", does]).current_dir(root);
-        command.env_remove("CARGO").env_remove("RUSTC").env_remove("RUSTUP_TOOLCHAIN");
+        let mut command = checkout.nightly(["fuzz", does]);
         command.arg("--target-dir").arg(checkout.target().join("fuzz"));
         command.args((build == Build::Quick).then_some("--dev"));
         command

@@ -8,7 +8,8 @@ use std::{
 
 use clap::{Parser, Subcommand};
 use toolbay_xtask::{
-    bench, bundle, checkout::Checkout, demo, fuzz, soak, steps::StepError, test, tidy,
+    bench, bundle, checkout::Checkout, demo, fuzz, model, sanitize, soak, steps::StepError, test,
+    tidy,
 };
 
 /// The tasks of this repository that cargo has no command for.
@@ -29,6 +30,10 @@ enum Task {
         #[arg(last = true)]
         extra: Vec<OsString>,
     },
+    /// Try orders of the threads in which the concurrent parts could go wrong.
+    Model,
+    /// Run the tests of plugins in the host's own process under the address sanitizer.
+    Sanitize,
     /// Feed invented input to whatever reads files of others, from the corpus in fuzz/corpus.
     Fuzz {
         /// How long each target gets.
@@ -92,6 +97,8 @@ fn run(task: Task) -> anyhow::Result<ExitCode> {
             println!("tidy: no findings");
         }
         Task::Test { extra } => test::run(&checkout, &extra)?,
+        Task::Model => model::run(&checkout)?,
+        Task::Sanitize => sanitize::run(&checkout)?,
         Task::Fuzz { seconds, dev, target } => {
             let build = if dev { fuzz::Build::Quick } else { fuzz::Build::Optimized };
             fuzz::run(&checkout, target.as_deref(), seconds, build)?;

@@ -24,3 +24,6 @@ impl RegistryCell {
         self.0.store(Arc::new(registry));
     }
 }
+
+#[cfg(test)]
+mod tests;

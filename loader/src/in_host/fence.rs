@@ -3,15 +3,16 @@
 use std::{
     collections::BTreeMap,
     fmt,
-    sync::atomic::{AtomicU64, AtomicUsize, Ordering},
     time::{Duration, Instant},
 };
-
-use parking_lot::Mutex;
 
 use crate::{
     awaited::{Awaited, Waited},
     entries::Crash,
+    sync::{
+        Mutex,
+        atomic::{AtomicU64, AtomicUsize, Ordering},
+    },
 };
 
 /// Told of a call that does not come back.
@@ -95,6 +96,9 @@ fn describe(count: usize) -> Crash {
     };
     Crash { how, hung: true }
 }
+
+#[cfg(all(test, shuttle))]
+mod model;
 
 #[cfg(test)]
 mod tests {

@@ -1,7 +1,8 @@
 //! The dynamic linker, which lets in one at a time, and nobody else while the constructors of a library do not come back.
 
-use parking_lot::{Condvar, Mutex};
 use toolbay_core::ProviderId;
+
+use crate::sync::{Condvar, Mutex};
 
 /// Who is in the linker.
 #[derive(Debug)]
@@ -64,6 +65,9 @@ impl Drop for InLinker<'_> {
         self.0.left.notify_one();
     }
 }
+
+#[cfg(all(test, shuttle))]
+mod model;
 
 #[cfg(test)]
 mod tests {

@@ -6,10 +6,9 @@ use std::{
     time::Instant,
 };
 
-use parking_lot::Mutex;
 use toolbay_core::ProgressSink;
 
-use crate::{awaited::Awaited, entries::Crash};
+use crate::{awaited::Awaited, entries::Crash, sync::Mutex};
 
 /// The questions that have a number and no answer.
 #[derive(Debug)]
@@ -114,6 +113,9 @@ impl<T> Pending<T> {
         self.0.lock().closed.clone()
     }
 }
+
+#[cfg(all(test, shuttle))]
+mod model;
 
 #[cfg(test)]
 mod tests {
