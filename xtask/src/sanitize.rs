@@ -17,8 +17,9 @@ const IN_WORKERS: [&str; 3] = [
     "what_hangs_in_the_host_runs_in_a_worker_from_then_on_and_in_none_after_a_release",
 ];
 
-/// The sanitizer, and its functions for the libraries that are opened: the program alone has them.
-const RUSTFLAGS: &str = "-Zsanitizer=address -Clink-arg=-Wl,--export-dynamic";
+/// The sanitizer; its functions for the libraries that are opened, since the program alone has them; and frames for its reports.
+const RUSTFLAGS: &str =
+    "-Zsanitizer=address -Clink-arg=-Wl,--export-dynamic -Cforce-frame-pointers=yes";
 
 /// Builds the host, the plugins and the tests with the sanitizer, and runs them.
 ///
@@ -31,7 +32,6 @@ pub fn run(checkout: &Checkout) -> Result<(), StepError> {
         let mut command = checkout.nightly([does]);
         // Named, so that programs which run while it builds are not built with the sanitizer.
         command.args(["--locked", "--target", "host-tuple"]);
-        command.args(["--config", "profile.dev.debug=\"line-tables-only\""]);
         command.arg("--target-dir").arg(checkout.target().join("asan"));
         command.env("RUSTFLAGS", RUSTFLAGS).env_remove("CARGO_ENCODED_RUSTFLAGS");
         command

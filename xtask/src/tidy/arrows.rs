@@ -132,8 +132,8 @@ const CORE: &[&str] = &[
     "thiserror",
 ];
 
-/// What the core's tests may use besides.
-const CORE_TESTS: &[&str] = &["proptest"];
+/// What the core's tests may use besides; shuttle for its models alone.
+const CORE_TESTS: &[&str] = &["proptest", "shuttle"];
 
 /// The members of the checkout's workspace; a manifest that is not among the texts counts as empty.
 pub(super) fn members<'a>(checkout: &Checkout, texts: &[(&str, &'a str)]) -> Vec<Member<'a>> {
