@@ -1,13 +1,15 @@
 //! Finds what cargo has built beside the running test, and builds what is not Rust.
 
 use std::{
-    env, fs,
+    env,
+    error::Error,
+    ffi::OsStr,
+    fs,
     path::{Path, PathBuf},
     process::Command,
 };
 
-use serde_json::{Value, json};
-use toolbay_abi::{note::TARGET, shape};
+use toolbay_corpus::CSource;
 
 /// The library of a package that this crate depends on, by the package's name.
 ///
@@ -52,6 +54,15 @@ pub fn host_binary() -> PathBuf {
     binary("toolbay")
 }
 
+/// The binary of the corpus.
+///
+/// # Panics
+///
+/// Where it is not built.
+pub fn corpus_binary() -> PathBuf {
+    binary("toolbay-corpus")
+}
+
 /// The binary of the repository's tasks.
 ///
 /// # Panics
@@ -86,47 +97,16 @@ pub fn python() -> Option<PathBuf> {
     python
 }
 
-/// Compiles a C source of `tests/fixtures/c` into a library.
+/// Compiles a C source of the corpus into a library.
 ///
 /// # Panics
 ///
 /// Where the compiler refuses it.
 #[expect(clippy::panic, reason = "a test without its library has failed")]
-pub fn c_library(source: &str, output: &Path, extra: &[&std::ffi::OsStr]) {
-    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/c").join(source);
-    let made = Command::new("cc")
-        .args(["-shared", "-fPIC", "-O1", "-Wall", "-Werror", "-o"])
-        .arg(output)
-        .arg(&source)
-        .args(extra)
-        .arg("-lpthread")
-        .output();
-    match made {
-        Ok(made) if made.status.success() => {}
-        Ok(made) => panic!("{}: {}", source.display(), String::from_utf8_lossy(&made.stderr)),
-        Err(error) => panic!("cc, the C compiler: {error}"),
+pub fn c_library(source: &'static str, output: &Path, extra: &[&OsStr]) {
+    if let Err(error) = CSource(source).compile(output, extra) {
+        panic!("{error}: {:?}", error.source());
     }
-}
-
-/// The macro that gives a C fixture a note that this host accepts, as an argument of the compiler.
-pub fn note_define(id: &str) -> String {
-    changed_note_define(id, |_| {})
-}
-
-/// The macro that gives a C fixture another note than [`note_define`] does.
-pub fn changed_note_define(id: &str, change: impl FnOnce(&mut Value)) -> String {
-    let mut note = json!({
-        "epoch": shape::EPOCH,
-        "digest": format!("{:016x}", shape::DIGEST),
-        "shape": shape::SHAPE,
-        "id": id,
-        "version": "1.0.0",
-        "panic": "unwind",
-        "target": TARGET,
-        "tools": [{ "name": "greet", "enabled": true, "effect": "read_only" }],
-    });
-    change(&mut note);
-    format!("-DNOTE_JSON={:?}", note.to_string())
 }
 
 #[expect(clippy::panic, reason = "a test that does not know where it is has failed")]

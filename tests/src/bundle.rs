@@ -9,6 +9,7 @@ use std::{
 
 use minisign::KeyPair;
 use toolbay_abi::note::TARGET;
+use toolbay_corpus::Patch;
 use toolbay_loader::{
     BundlePath, BundledDefinition, BundledTool, Config, Content, ContentHash, Egress, FileContent,
     ListedFile, Manifest, ManifestParts, ProviderId, Target, ToolName, Toolbay, Unsigned,
@@ -223,23 +224,14 @@ impl Draft {
     }
 }
 
-/// Where bytes are.
-pub fn places(content: &[u8], bytes: &[u8]) -> Vec<usize> {
-    let windows = content.windows(bytes.len()).enumerate();
-    windows.filter(|(_, window)| *window == bytes).map(|(at, _)| at).collect()
-}
-
 /// Replaces bytes wherever they are.
 ///
 /// # Panics
 ///
 /// Where they are nowhere.
+#[expect(clippy::unwrap_used, reason = "a test whose library can't be made has failed")]
 pub fn patch(content: &mut [u8], from: &[u8], to: &[u8]) {
-    let places = places(content, from);
-    assert_ne!(places, [] as [usize; 0], "{:?} is somewhere", String::from_utf8_lossy(from));
-    for at in places {
-        content[at..at + to.len()].copy_from_slice(to);
-    }
+    Patch(content).replace(from, to).unwrap();
 }
 
 fn listed(path: &BundlePath, content: &[u8]) -> ListedFile {

@@ -4,7 +4,7 @@ use std::{
     env,
     ffi::OsStr,
     io::{self, BufRead, BufReader, Lines, Write},
-    process::{self, ChildStdin, ChildStdout, Command, Stdio},
+    process::{self, ChildStdin, ChildStdout, Command, ExitStatus, Stdio},
 };
 
 /// A process that runs one test of the running binary, and says line by line how far it has come. It is killed when it is dropped.
@@ -49,6 +49,12 @@ impl Child {
     /// Lets the child [go on](wait).
     pub fn go_on(&mut self) {
         writeln!(self.input, "go on").unwrap();
+    }
+
+    /// How the child ended, once it has by itself.
+    pub fn end(mut self) -> ExitStatus {
+        while self.line().is_some() {}
+        self.process.wait().unwrap()
     }
 
     /// Kills the child with a signal that it can't catch, and returns what it has said meanwhile.

@@ -5,17 +5,14 @@ mod build;
 pub mod bundle;
 pub mod child;
 mod home;
-mod note;
 pub mod processes;
 mod program;
 mod transcript;
+pub mod verdicts;
 pub mod violent;
 
-pub use build::{
-    c_library, changed_note_define, host_binary, library, note_define, python, stripped,
-    xtask_binary,
-};
+pub use build::{c_library, corpus_binary, host_binary, library, python, stripped, xtask_binary};
 pub use home::{Home, call, nobody, refreshed_beside_a_good_plugin};
-pub use note::change_note;
 pub use program::Ended;
+pub use toolbay_corpus::{changed_note_define, note_define};
 pub use transcript::Transcript;

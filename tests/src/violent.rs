@@ -8,54 +8,39 @@ use std::{
 };
 
 use serde_json::{Value, json};
+use toolbay_corpus::{Deed, Patch};
 use toolbay_loader::{
     CallError, CallRequest, Check, Config, Deadlines, Isolation, Level, Reply, Toolbay,
     WorkerProgram,
 };
 
-use crate::{Home, bundle::patch, call, change_note, host_binary, library, nobody, stripped};
+pub use toolbay_corpus::Moment;
+
+use crate::{Home, call, host_binary, library, nobody, stripped};
 
 const VIOLENT: &str = "toolbay-fixture-violent";
 const GREETING: &str = "toolbay-plugin-greeting";
-
-/// When the violent plugin does something.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Moment {
-    /// While it is opened.
-    Constructor,
-    /// While its root module is made.
-    Root,
-    /// While the provider is made.
-    Create,
-    /// While it lists its tools.
-    Tools,
-    /// While it is dropped.
-    Drop,
-}
-
-impl Moment {
-    /// What stands before the word in the library's file that says what it does then, where there is one.
-    fn place(self) -> Option<&'static str> {
-        match self {
-            Self::Constructor => Some("toolbay-violent constructor: "),
-            Self::Root => Some("toolbay-violent root:        "),
-            Self::Create => Some("toolbay-violent create:      "),
-            Self::Tools => None,
-            Self::Drop => Some("toolbay-violent drop:        "),
-        }
-    }
-}
 
 /// Makes a library of the violent plugin do something at a moment, whatever it is configured with.
 ///
 /// # Panics
 ///
-/// Where it does that already, or the moment has no place in the file.
-#[expect(clippy::expect_used, reason = "a test whose library can't be made has failed")]
+/// Where it does that already, there is no such deed, or the moment has no place in the file.
+#[expect(clippy::unwrap_used, reason = "a test whose library can't be made has failed")]
 pub fn patch_deed(library: &mut [u8], moment: Moment, deed: &str) {
-    let place = moment.place().expect("a moment that stands in the file");
-    let words = ["nothing", deed].map(|word| format!("{place}{word:19}"));
-    patch(library, words[0].as_bytes(), words[1].as_bytes());
+    if deed != Deed::Nothing.word() {
+        Patch(library).deed(moment, Deed::named(deed).unwrap()).unwrap();
+    }
+}
+
+/// Changes what a library's note says. The text may not become longer, so its tools lose their summaries.
+///
+/// # Panics
+///
+/// Where there is no note, or no room for the new one.
+#[expect(clippy::unwrap_used, reason = "a test whose library can't be made has failed")]
+pub fn change_note(library: &mut [u8], change: impl FnOnce(&mut Value)) {
+    Patch(library).note(change).unwrap();
 }
 
 /// The violent plugin under another name: a provider with one tool.
@@ -122,10 +107,10 @@ impl Home {
     pub fn violent(moment: Moment, deed: &str) -> Self {
         let home = Self::with(&[VIOLENT, GREETING]);
         match moment {
-            Moment::Constructor | Moment::Root => {}
             Moment::Create => return home.configured("violent", json!({ "create": deed })),
             Moment::Tools => return home.configured("violent", json!({ "tools": deed })),
-            Moment::Drop => return home.configured("violent", json!({ "drop": deed })),
+            Moment::Stop => return home.configured("violent", json!({ "drop": deed })),
+            _ => {}
         }
         let path = home.violent_library();
         let mut library = fs::read(&path).unwrap();

@@ -4,6 +4,7 @@
 use std::{fs, path::PathBuf, process::Command};
 
 use serde_json::json;
+use toolbay_corpus::Patch;
 use toolbay_loader::{Party, Stage, Toolbay};
 use toolbay_tests::{
     Ended,
@@ -125,7 +126,7 @@ fn plugins_that_call_themselves_alike_are_each_its_own() {
         assert_eq!(answer(&toolbay, word), says(word, 7));
     }
     let own = vendors.fixture.library();
-    assert_ne!(toolbay_tests::bundle::places(own, b"libtoolbay_plugin.so"), [] as [usize; 0]);
+    assert_ne!(Patch::places(own, b"libtoolbay_plugin.so"), [] as [usize; 0]);
     let mut loaded: Vec<_> = toolbay.loaded().into_iter().map(|one| one.inode).collect();
     loaded.sort();
     loaded.dedup();

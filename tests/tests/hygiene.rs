@@ -204,6 +204,7 @@ fn check_told(found: &[String], expected: &[&str], context: &str) {
 
 #[test]
 fn what_a_plugin_changes_is_told_and_put_back_whenever_it_does_so() {
+    // F50, F51 and F52.
     if let Ok(moment) = env::var(MOMENT) {
         return load_and_say(&moment);
     }
@@ -303,6 +304,7 @@ fn in_the_program(home: &Home) {
 
 #[test]
 fn what_is_printed_while_a_plugin_is_loaded_is_logged_under_its_id_and_the_output_is_whole() {
+    // F14.
     let cases: [(&str, &[&str]); 3] = [
         ("nothing", &[]),
         (
@@ -331,6 +333,7 @@ fn what_is_printed_while_a_plugin_is_loaded_is_logged_under_its_id_and_the_outpu
 
 #[test]
 fn a_flood_keeps_nobody_waiting_and_takes_little_of_the_log() {
+    // F14.
     const MOST: usize = 512 * 1024;
     let home = Home::violent(Moment::Constructor, "flood");
     in_the_program(&home);

@@ -127,6 +127,7 @@ fn a_call_that_is_cancelled_is_answered_whether_it_stops_or_not() {
 
 #[test]
 fn a_phase_of_loading_that_hangs_is_named_and_the_others_are_loaded() {
+    // F70.
     for (moment, phase, stage) in [
         (Moment::Root, "root", Stage::Load),
         (Moment::Create, "create", Stage::Create),
@@ -149,7 +150,7 @@ fn a_phase_of_loading_that_hangs_is_named_and_the_others_are_loaded() {
 
 #[test]
 fn a_plugin_that_hangs_while_it_is_dropped_keeps_nobody() {
-    let home = Home::violent(Moment::Drop, "hang");
+    let home = Home::violent(Moment::Stop, "hang");
     let toolbay = Toolbay::open(in_host(&home)).unwrap();
     assert_eq!(toolbay.refresh().unwrap().rejections, []);
     order(&toolbay, "nothing").unwrap();
@@ -158,6 +159,7 @@ fn a_plugin_that_hangs_while_it_is_dropped_keeps_nobody() {
 
 #[test]
 fn constructors_that_hang_are_named_and_what_is_loaded_already_goes_on() {
+    // F70.
     let test = "constructors_that_hang_are_named_and_what_is_loaded_already_goes_on";
     if let Some(home) = env::var_os(HOME) {
         // Nothing more can be opened in this process: it is not the test's.
@@ -278,6 +280,7 @@ fn content_that_harms_its_process_when_it_is_probed_never_comes_into_the_host() 
 
 #[test]
 fn a_library_that_can_not_unwind_runs_in_a_worker_or_not_at_all() {
+    // F11.
     let home = Home::violent(Moment::Create, "nothing");
     let path = home.violent_library();
     let mut library = fs::read(&path).unwrap();

@@ -1,7 +1,7 @@
 //! Which plugin is to blame where the host's own process ended, and what becomes of it then.
 #![cfg(test)]
 
-use std::{env, fs, path::Path};
+use std::{env, fs, path::Path, process::Command};
 
 use serde_json::Value;
 use toolbay_loader::{Config, MAX_STRIKES, Toolbay};
@@ -52,6 +52,7 @@ fn failures(home: &Home) -> Vec<Value> {
 
 #[test]
 fn the_plugin_whose_code_ran_is_named_and_runs_in_a_worker_from_then_on() {
+    // F71.
     if let Some(home) = env::var_os(HOME) {
         host(home.as_ref());
     }
@@ -95,6 +96,7 @@ fn the_plugin_whose_code_ran_is_named_and_runs_in_a_worker_from_then_on() {
 
 #[test]
 fn a_host_that_ends_while_no_plugin_runs_blames_none() {
+    // F73.
     if let Some(home) = env::var_os(HOME) {
         host(home.as_ref());
     }
@@ -111,6 +113,7 @@ fn a_host_that_ends_while_no_plugin_runs_blames_none() {
 
 #[test]
 fn a_power_cut_blames_nobody_and_another_content_is_released() {
+    // F71 and F72.
     if let Some(home) = env::var_os(HOME) {
         host(home.as_ref());
     }
@@ -141,4 +144,56 @@ fn a_power_cut_blames_nobody_and_another_content_is_released() {
     let toolbay = Toolbay::open(home.in_process()).unwrap();
     assert_eq!(toolbay.refresh().unwrap().rejections, []);
     assert_eq!(order(&toolbay, "nothing").unwrap().model_text(), "done");
+}
+
+#[test]
+fn a_number_that_belongs_to_another_process_by_now_harms_and_blames_nobody() {
+    // F41.
+    if let Some(home) = env::var_os(HOME) {
+        host(home.as_ref());
+    }
+    let test = "a_number_that_belongs_to_another_process_by_now_harms_and_blames_nobody";
+    let home = Home::violent(Moment::Create, "nothing");
+    ended_host(test, &home, "segfault");
+    let mut stranger = Command::new("sleep").arg("1000").spawn().unwrap();
+    let number = stranger.id().to_string();
+    // All that the host has left behind under its own number: its journal, and what it had loaded.
+    let mut renamed = 0;
+    for folder in ["journal", "running"] {
+        for entry in fs::read_dir(home.path().join(folder)).unwrap() {
+            let path = entry.unwrap().path();
+            let name = path.file_name().unwrap().to_str().unwrap();
+            let Some((_, rest)) = name.split_once('-') else { continue };
+            if folder == "running" {
+                let text = fs::read_to_string(&path).unwrap();
+                let lines = text.lines().map(|line| {
+                    let mut line: Value = serde_json::from_str(line).unwrap();
+                    if let Some(pid) = line.pointer_mut("/process/pid") {
+                        *pid = stranger.id().into();
+                    }
+                    if let Some(loaded) = line.pointer_mut("/loaded") {
+                        loaded["worker"] = stranger.id().into();
+                    }
+                    format!("{line}\n")
+                });
+                fs::write(&path, lines.collect::<String>()).unwrap();
+            }
+            fs::rename(&path, path.with_file_name(format!("{number}-{rest}"))).unwrap();
+            renamed += 1;
+        }
+    }
+    assert_eq!(renamed, 2, "a file of each kind");
+
+    let toolbay = Toolbay::open(home.isolated()).unwrap();
+    let status = home.json(&["status"]);
+    let running = status["processes"].as_array().unwrap().iter();
+    assert_eq!(running.filter(|process| process["pid"] == stranger.id()).count(), 0, "{status}");
+    assert_eq!(toolbay.refresh().unwrap().rejections, []);
+    assert_eq!(order(&toolbay, "nothing").unwrap().model_text(), "done");
+    let [failure] = &failures(&home)[..] else { panic!("the one whose code ran") };
+    assert_eq!(failure["provider"], "violent");
+    drop(toolbay);
+    assert!(stranger.try_wait().unwrap().is_none(), "it is still there");
+    stranger.kill().unwrap();
+    stranger.wait().unwrap();
 }

@@ -36,6 +36,7 @@ fn memory_of_a_plugin_with_its_own_allocator_goes_back_to_it() {
 
 #[test]
 fn threads_that_have_called_may_end_after_the_provider_is_gone() {
+    // F13.
     const THREADS: usize = 8;
     let home = Home::with(&["toolbay-plugin-greeting"]);
     let toolbay = home.refreshed();
@@ -62,6 +63,7 @@ fn threads_that_have_called_may_end_after_the_provider_is_gone() {
 
 #[test]
 fn what_a_plugin_has_left_to_a_thread_is_dropped_with_the_thread_after_the_provider_is_gone() {
+    // F13.
     const CHILD: &str = "TOOLBAY_TEST_CHILD";
     if env::var_os(CHILD).is_some() {
         return end_a_thread_after_its_provider();

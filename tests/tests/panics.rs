@@ -16,6 +16,7 @@ fn both() -> Home {
 
 #[test]
 fn a_panic_in_a_call_is_a_fault_with_message_and_location_and_the_next_call_works() {
+    // F10, also with payloads that are no text.
     let toolbay = both().refreshed();
     let cases = [
         ("panic", "a misfortune in a call"),
@@ -41,6 +42,7 @@ fn a_panic_in_a_call_is_a_fault_with_message_and_location_and_the_next_call_work
 
 #[test]
 fn a_panic_in_a_thread_of_the_plugin_ends_that_thread_alone() {
+    // F10.
     let toolbay = both().refreshed();
     let reply = call(&toolbay, "misbehave", &json!({ "mode": "panic_in_thread" })).unwrap();
     assert_eq!(reply.model_text(), "well");

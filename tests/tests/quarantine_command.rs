@@ -1,8 +1,13 @@
 //! `toolbay quarantine`: what failed is shown, and tried again once an administrator lets it.
 #![cfg(test)]
 
+use std::fs;
+
 use serde_json::{Value, json};
-use toolbay_tests::{Home, violent::Moment};
+use toolbay_tests::{
+    Home,
+    violent::{Moment, patch_deed},
+};
 
 /// A home whose violent plugin has ended its worker as it was made.
 fn crashed() -> Home {
@@ -63,4 +68,43 @@ fn only_an_administrator_releases_and_only_what_is_there() {
     let message = unknown["error"]["message"].as_str().unwrap();
     assert!(message.ends_with("one of violent"), "{message}");
     assert_eq!(listed(&home).len(), 1);
+}
+
+#[test]
+fn what_was_decided_about_a_provider_stays_while_it_is_quarantined_and_when_it_is_corrected() {
+    // F74.
+    let home = Home::violent(Moment::Create, "nothing");
+    home.configuration(
+        "[static_audit]\ndenied_imports = \"allow\"\n[providers.violent]\nreads = [\"/\"]\n",
+    );
+    home.printed(&["refresh"]);
+    home.printed(&["tool", "disable", "do"]);
+    home.printed(&["provider", "disable", "violent"]);
+    let well = fs::read(home.violent_library()).unwrap();
+    let decided = |context: &str| {
+        let shown = home.json(&["provider", "show", "violent"]);
+        assert_eq!(
+            (&shown["enabled"], &shown["overridden"]),
+            (&json!(false), &json!(true)),
+            "{context}"
+        );
+    };
+
+    let mut crashes = well.clone();
+    patch_deed(&mut crashes, Moment::Create, "abort");
+    fs::write(home.violent_library(), crashes).unwrap();
+    assert!(home.run(&["refresh"]).output.contains("crashed"));
+    assert_eq!(listed(&home)[0]["provider"], "violent");
+    decided("quarantined");
+
+    fs::write(home.violent_library(), [&well[..], b"corrected"].concat()).unwrap();
+    home.printed(&["refresh"]);
+    decided("corrected");
+    assert_eq!(home.json(&["tool", "show", "do"])["off_by"], json!(["provider", "decision"]));
+    let refused = home.run(&["call", "do", "deed=nothing", "--json"]).json();
+    assert_eq!(refused["error"]["code"], "tool_disabled", "{refused}");
+
+    home.printed(&["provider", "enable", "violent"]);
+    home.printed(&["tool", "enable", "do"]);
+    assert_eq!(home.printed(&["call", "do", "deed=read /etc/passwd"]), "allowed\n");
 }

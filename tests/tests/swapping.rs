@@ -26,9 +26,9 @@ use toolbay_loader::{
 use toolbay_tests::{
     Home,
     bay::{codes, operator},
-    call, change_note, nobody,
+    call, nobody,
     processes::{children, comes_true, group, has_gone},
-    violent::{Guise, Moment, patch_deed},
+    violent::{Guise, Moment, change_note, patch_deed},
 };
 
 /// How long a test waits for what must come, before it has failed.
@@ -207,7 +207,7 @@ fn new_calls_go_to_the_new_version_at_once_and_running_ones_finish_on_the_old_on
 fn the_last_call_of_an_old_version_does_not_wait_for_its_end() {
     for place in PLACES {
         let swapping = Swapping::new(place, Way::Installed);
-        assert_eq!(swapping.put("1.0.0", |it| patch_deed(it, Moment::Drop, "hang")), []);
+        assert_eq!(swapping.put("1.0.0", |it| patch_deed(it, Moment::Stop, "hang")), []);
         let old = swapping.worker();
         let calls = Calls::begin(&swapping);
         swapping.put_well("2.0.0");

@@ -9,10 +9,11 @@ use std::{
 };
 
 use serde_json::json;
+use toolbay_corpus::Patch;
 use toolbay_loader::{Config, RefreshOptions, Toolbay};
 use toolbay_tests::{
     bay::{Bay, operator},
-    bundle::{Draft, Key, places},
+    bundle::{Draft, Key},
     call,
     child::{self, Child},
 };
@@ -132,7 +133,7 @@ fn a_thousand_plugins_are_installed_listed_and_called_within_the_budget() {
     assert!(made.unwrap().success());
     let first = Draft::of_library(&stripped);
     let signs = ["numbered-00000", "numbered_00000", "number 00000"];
-    let behind = |sign: &str| places(first.library(), sign.as_bytes());
+    let behind = |sign: &str| Patch::places(first.library(), sign.as_bytes());
     let places: Vec<_> = signs
         .iter()
         .flat_map(|sign| behind(sign).into_iter().map(|at| at + sign.len() - 5))

@@ -48,6 +48,7 @@ fn worker(toolbay: &Toolbay) -> u32 {
 
 #[test]
 fn a_worker_has_only_what_it_needs_of_its_host() {
+    // F45.
     let home = well();
     let leaked = home.path().join("leaked");
     let file = File::create(&leaked).unwrap();
@@ -191,6 +192,7 @@ fn a_worker_can_use_no_more_than_the_policy_allows() {
 
 #[test]
 fn without_a_worker_a_plugin_does_not_run_instead_in_the_host() {
+    // F44 and F75.
     let home = well();
     let text = home.path().join("text");
     fs::write(&text, "no program").unwrap();
@@ -216,8 +218,9 @@ fn without_a_worker_a_plugin_does_not_run_instead_in_the_host() {
 
 #[test]
 fn a_plugin_that_does_not_end_is_ended() {
+    // F16.
     for (moment, deed) in
-        [(Moment::Drop, "nothing"), (Moment::Drop, "hang"), (Moment::Drop, "segfault")]
+        [(Moment::Stop, "nothing"), (Moment::Stop, "hang"), (Moment::Stop, "segfault")]
     {
         let home = Home::violent(moment, deed);
         let toolbay = refreshed(home.isolated());
@@ -237,6 +240,7 @@ fn a_plugin_that_does_not_end_is_ended() {
 
 #[test]
 fn what_a_plugin_starts_ends_with_it() {
+    // F40 and F42.
     for deed in ["child", "daemon"] {
         let toolbay = refreshed(well().isolated());
         assert_eq!(said(&toolbay, deed), "done");
@@ -249,6 +253,7 @@ fn what_a_plugin_starts_ends_with_it() {
 
 #[test]
 fn a_host_that_is_killed_leaves_nobody_behind() {
+    // F40.
     const HOME: &str = "TOOLBAY_TEST_HOME";
     if std::env::var_os(HOME).is_some() {
         let toolbay = refreshed(well().isolated());
@@ -269,6 +274,7 @@ fn a_host_that_is_killed_leaves_nobody_behind() {
 
 #[test]
 fn a_plugin_whose_processes_end_again_and_again_is_started_less_often_and_then_not_at_all() {
+    // F71.
     let home = well();
     let toolbay = refreshed(home.isolated());
     let mut crashes = 0;

@@ -9,8 +9,7 @@ use std::{
 
 use serde_json::json;
 use toolbay_loader::{
-    BackendError, CallError, CallRequest, CancelToken, Progress, ProgressSink, ReplyStatus, Stage,
-    Toolbay,
+    BackendError, CallError, CallRequest, CancelToken, Progress, ProgressSink, ReplyStatus, Toolbay,
 };
 use toolbay_tests::{
     Home, call, nobody,
@@ -40,80 +39,6 @@ fn a_plugin_in_a_worker_answers_as_one_in_the_host() {
         assert!(loaded.worker.is_some_and(|pid| pid != std::process::id()), "{loaded:?}");
     }
     assert!(copies > 0, "the twin is in this process");
-}
-
-/// What each deed comes to while a plugin is loaded: a code, and words of what is found.
-const WHILE_LOADED: &[(&str, Option<(&str, &str)>)] = &[
-    ("nothing", None),
-    ("exit_0", Some(("crashed", "exit status 0"))),
-    ("exit_now", Some(("crashed", "exit status 0"))),
-    ("abort", Some(("crashed", "SIGABRT"))),
-    ("segfault", Some(("crashed", "SIGSEGV"))),
-    ("overflow", Some(("crashed", "SIG"))),
-    ("illegal", Some(("crashed", "SIGILL"))),
-    ("hang", Some(("hung", "nothing within 1 s"))),
-    ("spin", Some(("hung", "nothing within 1 s"))),
-    ("close_all", Some(("hung", "nothing within 1 s"))),
-    ("garbage", Some(("crashed", "broke the protocol"))),
-    ("half_frame", Some(("hung", "nothing within 1 s"))),
-    ("two_frames", Some(("crashed", "broke the protocol"))),
-    ("fork_exit", Some(("crashed", "exit status 0"))),
-    ("ignore_term", Some(("hung", "nothing within 1 s"))),
-];
-
-/// Whatever happens in a phase of loading is named by it, and harms nobody else.
-fn contained_in(moment: Moment, phase: &str, stage: Stage) {
-    for (deed, expected) in WHILE_LOADED {
-        let home = Home::violent(moment, deed);
-        let toolbay = Toolbay::open(home.isolated()).unwrap();
-        let report = toolbay.refresh().unwrap();
-        match expected {
-            None => assert_eq!(report.rejections, []),
-            Some((code, words)) => {
-                let [rejection] = &report.rejections[..] else {
-                    panic!("{deed}: {:?}", report.rejections)
-                };
-                assert_eq!(rejection.provider.as_deref(), Some("violent"));
-                let reason = &rejection.reason;
-                assert_eq!((reason.stage, reason.code), (stage, *code), "{deed}: {reason}");
-                let named = format!("in the phase {phase}: ");
-                assert!(reason.found.starts_with(&named), "{deed}: {reason}");
-                assert!(reason.found.contains(words), "{deed}: {reason}");
-            }
-        }
-        assert!(greets_still(&toolbay), "{deed}");
-    }
-}
-
-#[test]
-fn the_book_has_the_table_of_what_comes_of_each_deed() {
-    let rows = WHILE_LOADED.iter().map(|(deed, expected)| match expected {
-        None => format!("| `{deed}` | loaded | |\n"),
-        Some((code, words)) => format!("| `{deed}` | `{code}` | {words} |\n"),
-    });
-    let table: String = rows.collect();
-    let book = include_str!("../../docs/isolation.md");
-    assert!(book.contains(&table), "expected in docs/isolation.md:\n{table}");
-}
-
-#[test]
-fn what_happens_in_a_constructor_is_contained() {
-    contained_in(Moment::Constructor, "constructors", Stage::Load);
-}
-
-#[test]
-fn what_happens_in_a_root_module_is_contained() {
-    contained_in(Moment::Root, "root", Stage::Load);
-}
-
-#[test]
-fn what_happens_while_a_provider_is_made_is_contained() {
-    contained_in(Moment::Create, "create", Stage::Create);
-}
-
-#[test]
-fn what_happens_while_tools_are_listed_is_contained() {
-    contained_in(Moment::Tools, "tools", Stage::Adapt);
 }
 
 #[test]

@@ -71,14 +71,17 @@ impl Reader {
                 if let Some(sink) = connection.pending.sink(number)
                     && let Some(progress) = services::checked(progress)
                 {
-                    sink.progress(progress);
+                    // The host's own code: where it panics, the worker must be heard all the same.
+                    services::guarded((), || sink.progress(progress));
                 }
             }
             FromWorker::Log { level, target, message } => {
                 let level = Level::iter().nth(usize::from(level).saturating_sub(1));
                 if budget.take(target.len() + message.len(), Instant::now()).is_some() {
                     let level = level.unwrap_or(Level::Trace);
-                    services::log_for(&connection.provider, level, &target, &message);
+                    services::guarded((), || {
+                        services::log_for(&connection.provider, level, &target, &message);
+                    });
                 }
             }
         }

@@ -32,6 +32,7 @@ enum Part {
     Abi,
     Macros,
     PluginApi,
+    Corpus,
     Loader,
     Host,
     Plugin,
@@ -47,6 +48,7 @@ impl Part {
             "plugin-api/abi" => Self::Abi,
             "plugin-api/macros" => Self::Macros,
             "plugin-api" => Self::PluginApi,
+            "corpus" => Self::Corpus,
             "loader" => Self::Loader,
             "host" => Self::Host,
             "tests" => Self::Tests,
@@ -64,12 +66,17 @@ impl Part {
             Self::PluginApi => &[Self::Abi, Self::Macros],
             Self::Loader => &[Self::Core, Self::Abi],
             Self::Host => &[Self::Core, Self::Loader],
-            Self::Plugin | Self::Fixture => &[Self::PluginApi],
+            // Whoever writes another host can use it, so that it knows none; what it makes is a plugin.
+            Self::Corpus => &[Self::Abi, Self::PluginApi],
+            Self::Plugin => &[Self::PluginApi],
+            // One of them is the provider of the corpus.
+            Self::Fixture => &[Self::PluginApi, Self::Corpus],
             Self::Tests => &[
                 Self::Core,
                 Self::Abi,
                 Self::Macros,
                 Self::PluginApi,
+                Self::Corpus,
                 Self::Loader,
                 Self::Host,
                 Self::Plugin,
@@ -86,6 +93,7 @@ impl Part {
             Self::Abi => "plugin-api/abi",
             Self::Macros => "plugin-api/macros",
             Self::PluginApi => "plugin-api",
+            Self::Corpus => "corpus",
             Self::Loader => "loader",
             Self::Host => "host",
             Self::Plugin => "plugins/*",
@@ -246,11 +254,12 @@ fn line_of_dependency(text: &str, name: &str) -> usize {
 mod tests {
     use super::*;
 
-    const FOLDERS: [(&str, &str); 10] = [
+    const FOLDERS: [(&str, &str); 11] = [
         ("toolbay-core", "core"),
         ("toolbay-abi", "plugin-api/abi"),
         ("toolbay-macros", "plugin-api/macros"),
         ("toolbay-plugin-api", "plugin-api"),
+        ("toolbay-corpus", "corpus"),
         ("toolbay-loader", "loader"),
         ("toolbay", "host"),
         ("toolbay-plugin-greeting", "plugins/greeting"),
@@ -289,6 +298,9 @@ mod tests {
             ("toolbay", "toolbay-loader"),
             ("toolbay-plugin-greeting", "toolbay-plugin-api"),
             ("toolbay-fixture-hangs", "toolbay-plugin-api"),
+            ("toolbay-fixture-hangs", "toolbay-corpus"),
+            ("toolbay-corpus", "toolbay-abi"),
+            ("toolbay-corpus", "toolbay-plugin-api"),
             ("toolbay-xtask", "toolbay-loader"),
         ];
         for kind in [DependencyKind::Normal, DependencyKind::Development, DependencyKind::Build] {
