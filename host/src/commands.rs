@@ -31,7 +31,7 @@ mod trust;
 mod unknown;
 mod watch;
 
-use std::{cell::Cell, ffi::OsString, fs::File, io, path::PathBuf, process::ExitCode};
+use std::{cell::Cell, ffi::OsString, fs::File, io, path::PathBuf};
 
 use clap::Parser;
 use env_logger::Target;
@@ -208,23 +208,22 @@ impl Setup {
     }
 }
 
-/// Does what the command line says, and returns the program's exit code. The first argument is the program's own name.
-pub fn run(arguments: impl IntoIterator<Item = OsString>, stdio: Stdio) -> ExitCode {
+/// Does what the command line says, and tells how it ended. The first argument is the program's own name.
+pub fn run(arguments: impl IntoIterator<Item = OsString>, stdio: Stdio) -> Exit {
     let Stdio { input, output, log } = stdio;
     let mut output = Output::new(output);
     let cli = match Cli::try_parse_from(arguments) {
         Ok(cli) => cli,
-        Err(error) => return usage(&error, &mut output).into(),
+        Err(error) => return usage(&error, &mut output),
     };
-    let exit = execute(cli, input, output, log).unwrap_or_else(|error| {
+    execute(cli, input, output, log).unwrap_or_else(|error| {
         let exit = error.exit();
         // Whoever read the output has gone on: nothing to tell.
         if exit != Exit::Done {
             report::failure(&error, error.help().as_deref());
         }
         exit
-    });
-    exit.into()
+    })
 }
 
 /// Prints what clap has to say: help and version are results, everything else is a mistake.

@@ -12,11 +12,11 @@
 //! ```no_run
 //! use toolbay::{Exit, Stdio};
 //!
-//! let code = match Stdio::take() {
+//! let exit = match Stdio::take() {
 //!     Ok(stdio) => toolbay::run(std::env::args_os(), stdio),
-//!     Err(_) => Exit::Unavailable.into(),
+//!     Err(_) => Exit::Unavailable,
 //! };
-//! # let _: std::process::ExitCode = code;
+//! let code: std::process::ExitCode = exit.into();
 //! ```
 
 mod diff;

@@ -29,6 +29,7 @@ use crate::{
     in_process::{InProcess, Journaled},
     instance::refused,
     journal::Running,
+    library,
     rejection::{Reason, Stage},
     threads::Threads,
 };
@@ -118,6 +119,20 @@ impl ThisProcess {
         self.threads.run(job).map_err(|error| {
             Broken::Fault(Fault::Provider { problem: format!("no thread for it: {error}") })
         })
+    }
+}
+
+/// Ends this process with an exit code, where the constructors of a plugin have not come back: they keep the dynamic linker, for which an ordinary
+/// end of the process would wait for good. Elsewhere, it does nothing. What has to be written must have been written before.
+///
+/// ```
+/// // The last line of `main`, once the `Toolbay` is dropped:
+/// toolbay_loader::end_where_linker_is_held(0);
+/// // Nothing keeps the linker here, so that the program goes on, and ends in its own way.
+/// ```
+pub fn end_where_linker_is_held(code: u8) {
+    if LINKER.held_by().is_some() {
+        library::end_process(code)
     }
 }
 
@@ -235,6 +250,11 @@ impl Entries for InHost {
 impl Drop for InHost {
     fn drop(&mut self) {
         let Some(plugin) = self.plugin.take() else { return };
+        if self.process.linker_held_by().is_some() {
+            // No thread could begin: the C library takes the linker's lock for that, as it does where a thread logs for the first time.
+            std::mem::forget(plugin);
+            return;
+        }
         let stopped = Arc::new(Awaited::default());
         let done = Arc::clone(&stopped);
         let job = move || {

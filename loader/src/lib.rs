@@ -137,6 +137,7 @@ pub use crate::{
     failure_file::{FIRST_DELAY, FailureClass, FailureRecord, MAX_DELAY, MAX_STRIKES, Retry},
     home_file::HomeFileError,
     hygiene::{Became, Change as DisturbingChange, Disturbance, Handler as SignalHandling},
+    in_host::end_where_linker_is_held,
     inspect::{
         Content, Dependencies, Dependency, FileIdentity, Inspected, Inspection, LibraryFacts,
         MAX_FILE_LEN, RootFault, RootSymbol, Stack, VersionNeed, inspect, parse_note, read_content,

@@ -3,7 +3,7 @@
 
 use std::{
     env, fs,
-    io::Write,
+    io::{Read, Write},
     process::Command,
     sync::Arc,
     time::{Duration, Instant},
@@ -193,6 +193,21 @@ fn constructors_that_hang_are_named_and_what_is_loaded_already_goes_on() {
     .unwrap();
     let mut host = Child::of(test, &[(HOME, home.path().as_os_str())]);
     assert_eq!(host.line().as_deref(), Some("all as expected"));
+}
+
+#[test]
+fn the_program_ends_also_where_constructors_do_not_come_back() {
+    let home = Home::violent(Moment::Constructor, "hang");
+    home.configuration(
+        "[plugins]\nisolation = \"in-process\"\n[static_audit]\ndenied_imports = \"allow\"\n\
+         [deadlines]\nconstructors_ms = 200\nstop_ms = 200\n",
+    );
+    let mut program = home.start(&["refresh"]);
+    let ended = until(|| program.try_wait().unwrap());
+    let mut said = String::new();
+    program.stdout.take().unwrap().read_to_string(&mut said).unwrap();
+    assert_eq!(ended.code(), Some(3), "{said}");
+    assert!(said.contains("hung (load)"), "{said}");
 }
 
 /// A home in which signed plugins run in the host, once they have run in a worker.
