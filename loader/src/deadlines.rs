@@ -1,6 +1,9 @@
 //! How long a plugin may take, phase by phase.
 
-use std::{fmt, time::Duration};
+use std::{
+    fmt,
+    time::{Duration, Instant},
+};
 
 use serde::{Deserialize, Serialize};
 
@@ -49,6 +52,12 @@ impl Deadlines {
         [constructors, root, create, tools]
             .into_iter()
             .fold(*open, |all, one| all.saturating_add(*one))
+    }
+
+    /// When a call that begins now must be over, which may have a deadline of its own.
+    pub(crate) fn end_of_call(&self, deadline: Option<Instant>) -> Instant {
+        let longest = Instant::now() + self.call;
+        deadline.map_or(longest, |deadline| deadline.min(longest))
     }
 
     /// The time for a phase of loading.

@@ -16,7 +16,7 @@ use crate::{
     rejection::{Reason, Rejection, Stage},
     store::ContentHash,
     trust::Signer,
-    verify::{entry_of, judged, plugin_at, target_of},
+    verify::{entry_of, plugin_at, target_of},
     vetting::{Rulebook, Vetting},
 };
 
@@ -91,8 +91,7 @@ impl Rulebook {
         match source {
             Source::Other(what) => Err(refresh::not_a_plugin(what)),
             Source::Library(library) => {
-                let policy = self.audit_policy(library.note());
-                let found = judged(&library, &vetting.host, &policy, &BTreeSet::new());
+                let found = self.judged(vetting, &library, &BTreeSet::new());
                 Ok(Examination {
                     path: path.to_owned(),
                     manifest: None,

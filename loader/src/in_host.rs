@@ -37,11 +37,10 @@ use crate::{
 /// A process has one, however many homes are open in it.
 static LINKER: Linker = Linker::new();
 
-/// What all plugins in this process share: the threads that run their code, and the dynamic linker.
+/// What all plugins of a home in this process share: the threads that run their code, and how long it may take.
 #[derive(Debug, Clone)]
 pub(crate) struct ThisProcess {
     threads: Threads,
-    linker: &'static Linker,
     deadlines: Deadlines,
 }
 
@@ -58,14 +57,14 @@ impl<T> Loading<T> {
     }
 }
 
+/// Whether the constructors of a plugin have not come back, so that the linker opens nothing more in this process.
+pub(crate) fn is_linker_held() -> bool {
+    LINKER.held_by().is_some()
+}
+
 impl ThisProcess {
     pub(crate) fn new(deadlines: Deadlines) -> Self {
-        Self { threads: Threads::default(), linker: &LINKER, deadlines }
-    }
-
-    /// The plugin whose constructors have not come back, and without which the linker opens nothing more in this process.
-    pub(crate) fn linker_held_by(&self) -> Option<ProviderId> {
-        self.linker.held_by()
+        Self { threads: Threads::default(), deadlines }
     }
 
     /// Loads a plugin on a thread of its own, which tells each phase before it begins. Where one takes too long, that is the answer.
@@ -75,7 +74,7 @@ impl ThisProcess {
         load: impl FnOnce(&dyn Fn(LoadPhase)) -> Result<T, Reason> + Send + 'static,
     ) -> Result<T, Reason> {
         let provider = &journaled.provider;
-        let in_linker = self.linker.enter(provider).map_err(linker_held)?;
+        let in_linker = LINKER.enter(provider).map_err(linker_held)?;
         let phase = Mutex::new((LoadPhase::Open, Instant::now()));
         let loading = Arc::new(Loading { phase, loaded: Awaited::default() });
         let (here, journaled) = (Arc::clone(&loading), journaled.clone());
@@ -103,7 +102,7 @@ impl ThisProcess {
         match loading.loaded.wait_until(until, None) {
             Waited::Answered(loaded) => loaded,
             Waited::Late | Waited::Cancelled => {
-                self.linker.give_up(provider);
+                LINKER.give_up(provider);
                 let (phase, _) = *loading.phase.lock();
                 let how = format!(
                     "in the phase {phase}: nothing within {} s; it goes on in the host",
@@ -131,7 +130,7 @@ impl ThisProcess {
 /// // Nothing keeps the linker here, so that the program goes on, and ends in its own way.
 /// ```
 pub fn end_where_linker_is_held(code: u8) {
-    if LINKER.held_by().is_some() {
+    if is_linker_held() {
         library::end_process(code)
     }
 }
@@ -179,8 +178,7 @@ impl InHost {
         call: &EntryCall<'_>,
         work: impl FnOnce(&InProcess, &EntryCall<'_>) -> Result<T, Broken> + Send + 'static,
     ) -> Result<T, Broken> {
-        let longest = Instant::now() + self.process.deadlines.call;
-        let deadline = call.deadline.map_or(longest, |deadline| deadline.min(longest));
+        let deadline = self.process.deadlines.end_of_call(call.deadline);
         let grace = self.process.deadlines.grace;
         let stop = CancelToken::new();
         let wanted = call.progress.cloned().map(|sink| Arc::new(Wanted(Mutex::new(Some(sink)))));
@@ -250,7 +248,7 @@ impl Entries for InHost {
 impl Drop for InHost {
     fn drop(&mut self) {
         let Some(plugin) = self.plugin.take() else { return };
-        if self.process.linker_held_by().is_some() {
+        if is_linker_held() {
             // No thread could begin: the C library takes the linker's lock for that, as it does where a thread logs for the first time.
             std::mem::forget(plugin);
             return;

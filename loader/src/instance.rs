@@ -25,6 +25,9 @@ use crate::{
 /// The longest list of definitions that is taken from a plugin, in bytes.
 const MAX_DEFINITIONS: usize = 8 * 1024 * 1024;
 
+/// The code of a plugin that ended its process.
+pub(crate) const CRASHED: &str = "crashed";
+
 /// The code of a plugin that did not come back in time.
 pub(crate) const HUNG: &str = "hung";
 
@@ -233,7 +236,7 @@ pub(crate) fn refused(stage: Stage, broken: &Broken) -> Reason {
     let refused = |code, found: &str| Reason::plugin(stage, code, "an answer", found, REPORT);
     let fault = match broken {
         Broken::Fault(fault) => fault,
-        Broken::Crashed(Crash { how, hung: false }) => return refused("crashed", how),
+        Broken::Crashed(Crash { how, hung: false }) => return refused(CRASHED, how),
         Broken::Crashed(Crash { how, hung: true }) => return refused(HUNG, how),
         Broken::DeadlineExceeded | Broken::Cancelled => {
             return refused(HUNG, "none in time");

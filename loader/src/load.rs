@@ -10,7 +10,7 @@ use crate::{
     deadlines::LoadPhase,
     entries::{Broken, Crash, Entries},
     hygiene::{Disturbance, Turn},
-    in_host::InHost,
+    in_host::{self, InHost},
     in_process::{InProcess, Journaled},
     instance::{self, HUNG, Instance, refused},
     library::Opened,
@@ -69,11 +69,7 @@ pub(crate) fn load(
     let loadable = Arc::new(loadable);
     let place = match place {
         // A panic in the one would end the host; the other's constructors would wait for what does not come.
-        Place::ProbedHost
-            if !loadable.unwinds() || vetting.this_process.linker_held_by().is_some() =>
-        {
-            Place::Worker
-        }
+        Place::ProbedHost if !loadable.unwinds() || in_host::is_linker_held() => Place::Worker,
         place => place,
     };
     let in_worker = |watch: &mut Stopwatch| {

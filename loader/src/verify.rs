@@ -7,14 +7,12 @@ mod drift;
 mod findings;
 
 use std::{
-    borrow::Cow,
     collections::BTreeSet,
     fs::File,
     path::{Path, PathBuf},
 };
 
 use semver::Version;
-use toolbay_abi::note::Note;
 use toolbay_core::ProviderId;
 
 pub use declared::{DeclaredTool, declared_tools};
@@ -34,7 +32,7 @@ use crate::{
     not_opened::NotOpened,
     policy::Isolation,
     rejection::{Reason, Rejection, Stage},
-    static_audit::{Check, HostSystem, Level, StaticAuditPolicy},
+    static_audit::{Check, Finding, HostSystem, Level, StaticAuditPolicy},
     store::ContentHash,
     trust::Signer,
     vetting::{Rulebook, Vetting},
@@ -143,27 +141,38 @@ pub fn judged(
     policy: &StaticAuditPolicy,
     companions: &BTreeSet<String>,
 ) -> Judged {
-    let found = findings(inspected, host, policy, companions);
-    let (problems, warnings): (Vec<_>, Vec<_>) =
-        found.into_iter().partition(|problem| problem.level() == Level::Deny);
-    let reasons = |found: Vec<Problem>| found.into_iter().map(Problem::into_reason).collect();
-    Judged { problems: reasons(problems), warnings: reasons(warnings) }
+    Judged::of(findings(inspected, host, policy, companions))
+}
+
+impl Judged {
+    fn of(found: Vec<Problem>) -> Self {
+        let (problems, warnings): (Vec<_>, Vec<_>) =
+            found.into_iter().partition(|problem| problem.level() == Level::Deny);
+        let reasons = |found: Vec<Problem>| found.into_iter().map(Problem::into_reason).collect();
+        Self { problems: reasons(problems), warnings: reasons(warnings) }
+    }
 }
 
 impl Rulebook {
-    /// What the audit asks of a library of this provider: one that can't unwind is no danger where it runs in a worker.
-    pub(crate) fn audit_policy(&self, note: &Note) -> Cow<'_, StaticAuditPolicy> {
-        let policy = &self.policy.static_audit;
-        let level = policy.level(Check::PanicStrategy);
-        let place = note.id.parse().map(|provider| self.policy.isolation.of(&provider));
-        match place {
-            Ok(Isolation::Auto | Isolation::Worker) if level == Level::Deny => {
-                let mut policy = policy.clone();
-                policy.levels.insert(Check::PanicStrategy, Level::Warn);
-                Cow::Owned(policy)
+    /// The findings of a library by what follows from them here: one that can't unwind is no danger where it runs in a worker.
+    pub(crate) fn judged(
+        &self,
+        vetting: &Vetting,
+        inspected: &Inspected,
+        companions: &BTreeSet<String>,
+    ) -> Judged {
+        let policy = &self.policy;
+        let mut found = findings(inspected, &vetting.host, &policy.static_audit, companions);
+        let place = inspected.note().id.parse().map(|provider| policy.isolation.of(&provider));
+        if let Ok(Isolation::Auto | Isolation::Worker) = place {
+            for problem in &mut found {
+                if let Problem::Found(Finding { check: Check::PanicStrategy, level, .. }) = problem
+                {
+                    *level = Level::Warn;
+                }
             }
-            _ => Cow::Borrowed(policy),
         }
+        Judged::of(found)
     }
 
     /// Takes a loose library, which nobody can have signed, into the store.
@@ -178,8 +187,7 @@ impl Rulebook {
     ) -> Result<Taken, Vec<Reason>> {
         let one = |reason| vec![reason];
         let signer = self.trust().unsigned().map_err(one)?;
-        let policy = self.audit_policy(source.note());
-        let found = judged(source, &vetting.host, &policy, &BTreeSet::new());
+        let found = self.judged(vetting, source, &BTreeSet::new());
         if !found.problems.is_empty() {
             return Err(found.problems);
         }
@@ -226,9 +234,7 @@ impl Rulebook {
         };
         let companions = companion_names(&loadable.companions);
         let library = &loadable.library;
-        let policy = self.audit_policy(library.note());
-        if let Some(reason) =
-            judged(library, &vetting.host, &policy, &companions).problems.into_iter().next()
+        if let Some(reason) = self.judged(vetting, library, &companions).problems.into_iter().next()
         {
             return Err(reason);
         }

@@ -18,6 +18,7 @@ use crate::{
     home_file::{HomeFile, HomeFileError},
     hygiene::{DISTURBED_HOST, Hygiene},
     in_host::ThisProcess,
+    instance::{CRASHED, HUNG},
     journal::{Journal, Suspect},
     plugins_lock::{LockedPlugin, PluginsLock},
     policy::{HygienePolicy, Isolation, Loosened, Policy, WorkerLimits},
@@ -180,8 +181,8 @@ impl Vetting {
             None => failures.worked(hash, in_process),
             Some((class, reason)) => {
                 let stage = reason.stage.as_str();
-                let record = self.record(class, &plugin.id, stage, reason.code, &reason.found);
-                failures.remember(hash, FailureRecord { in_process, ..record });
+                let (kind, found) = ((class, reason.code), &reason.found);
+                failures.remember(hash, self.record(kind, &plugin.id, stage, found, in_process));
             }
         });
     }
@@ -189,8 +190,7 @@ impl Vetting {
     /// Keeps in mind that a call does not come back that runs in this process.
     pub(crate) fn hung_here(&self, plugin: &StoredPlugin, crash: &Crash) {
         log::error!("provider {}: {}", plugin.id, crash.how);
-        let record = self.record(FailureClass::Hang, &plugin.id, CALL, "hung", &crash.how);
-        let record = FailureRecord { in_process: true, ..record };
+        let record = self.record((FailureClass::Hang, HUNG), &plugin.id, CALL, &crash.how, true);
         self.keep(|failures| failures.remember(plugin.hash, record));
     }
 
@@ -199,11 +199,11 @@ impl Vetting {
         if !ends.is_multiple_of(STRIKE) {
             return;
         }
-        let (class, code) = match crash.hung {
-            true => (FailureClass::Hang, "hung"),
-            false => (FailureClass::Crash, "crashed"),
+        let kind = match crash.hung {
+            true => (FailureClass::Hang, HUNG),
+            false => (FailureClass::Crash, CRASHED),
         };
-        let record = self.record(class, &plugin.id, CALL, code, &crash.how);
+        let record = self.record(kind, &plugin.id, CALL, &crash.how, false);
         self.keep(|failures| failures.remember(plugin.hash, record));
     }
 
@@ -227,10 +227,25 @@ impl Vetting {
             let found = format!("the host's process ended in the phase {running}");
             log::error!("provider {provider}: {found}");
             let stage = running.to_string();
-            let record = self.record(FailureClass::Crash, provider, &stage, ENDED_HOST, &found);
-            let record = FailureRecord { in_process: true, ..record };
+            let kind = (FailureClass::Crash, ENDED_HOST);
+            let record = self.record(kind, provider, &stage, &found, true);
             self.keep(|failures| failures.remember(*content, record));
         }
+    }
+
+    /// Every content that failed, and whether it is tried again.
+    pub(crate) fn failed(&self) -> Result<Vec<Quarantined>, HomeFileError> {
+        let (failures, isolation) = (self.failures.read()?, self.policy().isolation);
+        let now = self.now();
+        let failed = failures.iter().map(|(content, record)| {
+            let place = match record.provider.parse().map(|id| isolation.of(&id)) {
+                Ok(Isolation::InProcess) => Place::Host,
+                _ => Place::Worker,
+            };
+            let retry = retry(record, place, &self.build, now);
+            Quarantined { content, retry, failure: record.clone() }
+        });
+        Ok(failed.collect())
     }
 
     fn keep(&self, change: impl FnOnce(&mut Failures)) {
@@ -245,11 +260,11 @@ impl Vetting {
 
     fn record(
         &self,
-        class: FailureClass,
+        (class, code): (FailureClass, &str),
         provider: &ProviderId,
         stage: &str,
-        code: &str,
         found: &str,
+        in_process: bool,
     ) -> FailureRecord {
         FailureRecord {
             class,
@@ -260,7 +275,7 @@ impl Vetting {
             strikes: 1,
             at: SystemClock.now().as_secs(),
             host: self.build.clone(),
-            in_process: false,
+            in_process,
         }
     }
 
@@ -278,8 +293,8 @@ fn class(reason: &Reason) -> Option<FailureClass> {
         (Stage::Load, DISTURBED_HOST) => Some(FailureClass::Disturbance),
         // Nothing of it has run.
         (Stage::Create, "bad_configuration") | (Stage::Load, "worker_not_started") => None,
-        (_, "crashed") => Some(FailureClass::Crash),
-        (_, "hung") => Some(FailureClass::Hang),
+        (_, CRASHED) => Some(FailureClass::Crash),
+        (_, HUNG) => Some(FailureClass::Hang),
         (Stage::Load | Stage::Create | Stage::Adapt, _) => Some(FailureClass::Environment),
         _ => None,
     }
@@ -305,23 +320,6 @@ impl Rulebook {
             Isolation::Auto if plugin.signer == Signer::Nobody || is_violent => Place::Worker,
             Isolation::Auto => Place::ProbedHost,
         }
-    }
-
-    /// Every content that failed, and whether it is tried again.
-    pub(crate) fn failed(&self, build: &str, now: Duration) -> Vec<Quarantined> {
-        let retry = |record: &FailureRecord| {
-            let place = match record.provider.parse().map(|id| self.policy.isolation.of(&id)) {
-                Ok(Isolation::InProcess) => Place::Host,
-                _ => Place::Worker,
-            };
-            retry(record, place, build, now)
-        };
-        let failed = self.failures.iter().map(|(content, record)| Quarantined {
-            content,
-            retry: retry(record),
-            failure: record.clone(),
-        });
-        failed.collect()
     }
 
     /// What a plugin may do in a worker: what its tools declare, what it is configured with, and what the audit lets a library import.

@@ -29,8 +29,7 @@ impl Toolbay {
     ///
     /// [`HomeFileError`] where it can't be read.
     pub fn quarantine(&self) -> Result<Vec<Quarantined>, HomeFileError> {
-        self.vetting.failures.read()?;
-        Ok(self.vetting.rulebook().failed(&self.vetting.build, self.now()))
+        self.vetting.failed()
     }
 
     /// Forgets how the contents of a provider failed, or the one content with this hash, so that they are tried again as if they were new.

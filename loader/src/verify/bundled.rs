@@ -7,7 +7,7 @@ use toolbay_abi::note::TARGET;
 
 use super::{
     Companion, DeclaredTool, Loadable, StoredPlugin, Taken, declared_tools, drift, identity,
-    judged, other_signer, plugin_at,
+    other_signer, plugin_at,
 };
 use crate::{
     bundle::{Bundle, ListedFile, Manifest, Target},
@@ -98,8 +98,7 @@ impl Rulebook {
         let one = |reason| vec![reason];
         let (target, library) = target_of(manifest).map_err(one)?;
         let inspected = plugin_at(&folder.join(library.path.as_str())).map_err(one)?;
-        let policy = self.audit_policy(inspected.note());
-        let mut found = judged(&inspected, &vetting.host, &policy, &companions(target));
+        let mut found = self.judged(vetting, &inspected, &companions(target));
         found.problems.extend(agreement(manifest, target, &inspected));
         found.problems.extend(check_host(&manifest.parts().minimum_host).err());
         if !found.problems.is_empty() {

@@ -276,8 +276,7 @@ impl Worker {
         deadline: Option<Instant>,
         cancel: Option<&CancelToken>,
     ) -> Result<Given, Broken> {
-        let call = Instant::now() + self.connection.deadlines.call;
-        let deadline = deadline.map_or(call, |deadline| deadline.min(call));
+        let deadline = self.connection.deadlines.end_of_call(deadline);
         let question = self.ask(request, progress.cloned(), Some(deadline))?;
         let grace = self.connection.deadlines.grace;
         let stop = || self.say(&ToWorker::Cancel { number: question.number });
